@@ -1,0 +1,36 @@
+"""Spaces: Lie groups and gyrogroups with an invariant metric.
+
+`catalog` names them all; `Pullback`, `Product` and `right` make new ones of old.
+"""
+
+from liebn.groups.affine_invariant import AffineInvariant, GyroAffineInvariant
+from liebn.groups.base import Centred, Gyrogroup, LieGroup, Ray
+from liebn.groups.catalog import catalog
+from liebn.groups.mean import Rule, Total
+from liebn.groups.product import Product
+from liebn.groups.pullback import Pullback, right
+from liebn.groups.rotation import SO
+from liebn.groups.spd import spd
+from liebn.groups.transvection import Transvection
+from liebn.groups.vector import Euclidean, LowerTriangular, Symmetric
+
+__all__ = [
+    "SO",
+    "AffineInvariant",
+    "Centred",
+    "Euclidean",
+    "GyroAffineInvariant",
+    "Gyrogroup",
+    "LieGroup",
+    "LowerTriangular",
+    "Product",
+    "Pullback",
+    "Ray",
+    "Rule",
+    "Symmetric",
+    "Total",
+    "Transvection",
+    "catalog",
+    "right",
+    "spd",
+]

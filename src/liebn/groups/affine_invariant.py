@@ -1,0 +1,313 @@
+"""Positive definite matrices with the affine-invariant metric, as a group and a gyrogroup."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from liebn.groups.base import Centred, Gyrogroup, Ray
+from liebn.groups.mean import (
+    EXACT,
+    LOCAL,
+    Average,
+    Rule,
+    Total,
+    conjugate_gradients,
+    pairing,
+    start_of,
+)
+from liebn.groups.spectral_ray import SpectralRay
+from liebn.groups.vector import require_admissible
+from liebn.linalg import cholesky, numerics, positive, spectral
+from liebn.linalg.autograd import Function
+
+
+class Frame(NamedTuple):
+    """A matrix A with A Aᵀ = M, the translation by M being X ↦ A X Aᵀ.
+
+    Attributes:
+        root: A.
+        inverse: A⁻¹.
+        basis: the eigenvectors and the roots of the eigenvalues of M where A is the symmetric root,
+            None where it is the Cholesky factor.
+    """
+
+    root: Tensor
+    inverse: Tensor
+    basis: tuple[Tensor, Tensor] | None
+
+    def pull(self, gradient: Tensor) -> Tensor:
+        """The adjoint of Ξ ↦ A⁻¹ dA for dM = A Ξ Aᵀ, symmetrised."""
+        if self.basis is None:
+            return spectral.symmetrise(cholesky.half_lower(gradient))
+        vectors, roots = self.basis
+        inner = vectors.mT @ gradient @ vectors
+        share = roots.unsqueeze(-2) / (roots.unsqueeze(-1) + roots.unsqueeze(-2))
+        return spectral.symmetrise(spectral.conjugate(vectors, share * inner))
+
+
+class _CongruenceSpace(Gyrogroup):
+    """Positive definite matrices where x ⊕ y = A y Aᵀ for a square root A of x.
+
+    The metric at the identity is α ‖V‖_F² + β (tr V)²; both operations below leave the same metric
+    invariant, so that distances, geodesics and means agree and only the translations differ.
+    """
+
+    def __init__(self, n: int, alpha: float = 1.0, beta: float = 0.0) -> None:
+        super().__init__()
+        require_admissible(n, alpha, beta)
+        self.point_shape = torch.Size((n, n))
+        self.alpha, self.beta = float(alpha), float(beta)
+
+    @abstractmethod
+    def root(self, x: Tensor) -> Tensor:
+        """The square root A that defines the operation, A Aᵀ = x."""
+
+    @abstractmethod
+    def frame(self, root: Tensor) -> Frame:
+        """The frame at M = L Lᵀ, given its Cholesky factor L."""
+
+    def identity(
+        self,
+        *batch: int,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> Tensor:
+        eye = torch.eye(self.point_shape[0], dtype=dtype, device=device)
+        return eye.expand(*batch, *self.point_shape).clone()
+
+    def compose(self, x: Tensor, y: Tensor) -> Tensor:
+        return spectral.symmetrise(spectral.conjugate(self.root(x), y))
+
+    def exp(self, v: Tensor) -> Tensor:
+        return spectral.exp(spectral.symmetrise(v))
+
+    def log(self, x: Tensor) -> Tensor:
+        return spectral.log(x)
+
+    def squared_norm(self, v: Tensor) -> Tensor:
+        square = self.alpha * v.square().sum((-2, -1))
+        if self.beta:
+            square = square + self.beta * v.diagonal(dim1=-2, dim2=-1).sum(-1).square()
+        return square
+
+    def project(self, x: Tensor) -> Tensor:
+        return positive.project(x)
+
+    def violation(self, x: Tensor) -> Tensor:
+        return positive.violation(x)
+
+    def random(
+        self,
+        *batch: int,
+        generator: torch.Generator | None = None,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> Tensor:
+        shape = (*batch, *self.point_shape)
+        normal = torch.randn(shape, generator=generator, dtype=dtype, device=device)
+        return self.exp(normal / self.point_shape[0] ** 0.5)
+
+    def manifold(self) -> Any:
+        import geoopt
+
+        return geoopt.SymmetricPositiveDefinite()
+
+    def ray(self, x: Tensor) -> Ray:
+        z, eigenvalues, vectors = spectral.diagonalise(x)
+        spectral.require_positive(eigenvalues)
+        return SpectralRay(z, eigenvalues, vectors, (self.alpha, self.beta), self.root)
+
+    def centre(
+        self,
+        x: Tensor,
+        weights: Tensor | None = None,
+        *,
+        rule: Rule = EXACT,
+        total: Total = LOCAL,
+    ) -> Centred:
+        average = Average(x, weights, total)
+        mean, z, eigenvalues, vectors = _Centre.apply(x, self, average, rule)
+        ray = SpectralRay(z, eigenvalues, vectors, (self.alpha, self.beta), self.root)
+        variance = average(ray.squared_norm())
+        return Centred(mean, ray, variance.detach() if rule.detach else variance)
+
+    def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
+        mean: Tensor = _Centre.apply(x, self, average, rule)[0]
+        return mean.detach() if rule.detach else mean
+
+    def extra_repr(self) -> str:
+        return f"{self.point_shape[0]}, α={self.alpha:g}, β={self.beta:g}"
+
+
+class AffineInvariant(_CongruenceSpace):
+    """The Lie group x ⊕ y = L y Lᵀ with x = L Lᵀ (Cholesky), and its left-invariant metric."""
+
+    associative = True
+
+    def root(self, x: Tensor) -> Tensor:
+        return cholesky.factor(x)
+
+    def inverse(self, x: Tensor) -> Tensor:
+        inverse = cholesky.inverse(cholesky.factor(x))
+        return inverse @ inverse.mT
+
+    def frame(self, root: Tensor) -> Frame:
+        return Frame(root, cholesky.inverse(root), None)
+
+
+class GyroAffineInvariant(_CongruenceSpace):
+    """The gyrogroup x ⊕ y = x^½ y x^½, on which LieBN is whitening by M^(-½)."""
+
+    def root(self, x: Tensor) -> Tensor:
+        return spectral.sqrt(x)
+
+    def inverse(self, x: Tensor) -> Tensor:
+        return spectral.power(x, -1.0)
+
+    def frame(self, root: Tensor) -> Frame:
+        # The singular values of L are the roots of the eigenvalues of L Lᵀ, to twice as many
+        # digits.
+        vectors, roots, _ = torch.linalg.svd(root)
+        return Frame(
+            spectral.rebuild(vectors, roots),
+            spectral.rebuild(vectors, 1 / roots),
+            (vectors, roots),
+        )
+
+
+class _Decomposition(NamedTuple):
+    """The batch seen from a candidate mean L Lᵀ: W = L⁻¹ X L⁻ᵀ = U diag(λ) Uᵀ, ℓ = log λ."""
+
+    root: Tensor
+    eigenvalues: Tensor
+    vectors: Tensor
+    logs: Tensor
+    dispersion: Tensor
+
+
+def _decompose(x: Tensor, root: Tensor, average: Average) -> _Decomposition:
+    inverse = cholesky.inverse(root)
+    eigenvalues, vectors = spectral.eigh(spectral.conjugate(inverse, x))
+    spectral.require_positive(eigenvalues)
+    logs = eigenvalues.log()
+    return _Decomposition(
+        root, eigenvalues, vectors, logs, average(logs.square().sum(-1))[..., None, None]
+    )
+
+
+def _bending(logs: Tensor) -> Tensor:
+    """X coth x at x = ½ |ℓ_i - ℓ_j|, as ½ log1p(r) (r + 2) / r with r = exp(2x) - 1."""
+    r = (logs.unsqueeze(-1) - logs.unsqueeze(-2)).abs().expm1() + numerics.TINY
+    return 0.5 * r.log1p() * ((r + 2) / r)
+
+
+class Hessian:
+    """𝓗[V] = Σ w U (x coth x ∘ Uᵀ V U) Uᵀ, the Hessian of ½ Σ w d²(A exp(V) Aᵀ, X); 𝓗 ⪰ 1."""
+
+    def __init__(self, logs: Tensor, vectors: Tensor, average: Average) -> None:
+        self.bending = _bending(logs)
+        self.vectors, self.average = vectors, average
+
+    def __call__(self, v: Tensor) -> Tensor:
+        """𝓗[V], (*channels, n, n)."""
+        inner = self.bending * (self.vectors.mT @ v @ self.vectors)
+        return self.average(spectral.conjugate(self.vectors, inner))
+
+    def solve(self, right: Tensor, most_steps: int, tolerance: float) -> Tensor:
+        """V with 𝓗[V] = right, from the start right / mean(x coth x)."""
+        scale = self.average(self.bending.mean((-2, -1)))[..., None, None]
+        return conjugate_gradients(
+            self, right, 2, most_steps=most_steps, tolerance=tolerance, start=right / scale
+        )
+
+
+def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) -> _Decomposition:
+    """The decomposition at the mean, by steps L ← L chol(exp V) in the frame of the candidate.
+
+    A step after which the dispersion has grown is taken back and halved.
+    """
+    eps = numerics.eps(x.dtype)
+    best = _decompose(x, cholesky.factor(start_of(space, x, average, rule)), average)
+    step = torch.zeros_like(best.root)
+    shorten = torch.ones_like(best.dispersion)
+    fresh = True
+    for _ in range(rule.most_steps):
+        if fresh:
+            residual = average(spectral.rebuild(best.vectors, best.logs))
+            size = pairing(residual, residual, 2).sqrt()
+            spread = average.total.largest(best.logs.amax(-1) - best.logs.amin(-1))[..., None, None]
+            floor = numerics.SLACK * eps * spread.exp()
+            goal = rule.tolerance * best.dispersion.sqrt() + floor
+            if rule.most_steps > 1 and bool((size <= goal).all()):
+                break
+            step = residual
+            if rule.step == "newton":
+                step = Hessian(best.logs, best.vectors, average).solve(residual, 3, 0.0)
+        root = best.root @ cholesky.factor(spectral.exp(shorten * step))
+        tried = _decompose(x, root, average)
+        worse = tried.dispersion > best.dispersion * (1 + numerics.SLACK * eps * spread.exp())
+        fresh = not bool(worse.all())
+        best = _choose(worse, best, tried)
+        shorten = torch.where(worse, 0.5 * shorten, torch.ones_like(shorten))
+    return best
+
+
+def _choose(worse: Tensor, old: _Decomposition, new: _Decomposition) -> _Decomposition:
+    if not bool(worse.any()):
+        return new
+    vector = worse.squeeze(-1)
+    masks = (worse, vector, worse, vector, worse)
+    return _Decomposition(*(torch.where(m, o, t) for m, o, t in zip(masks, old, new, strict=True)))
+
+
+class _Centre(Function):
+    """The mean M, and Z = Uᵀ A⁻¹ X A⁻ᵀ U = diag(λ) in its frame A, differentiable in X.
+
+    With G the gradient of A⁻¹ X A⁻ᵀ, the mean moving by A Ξ Aᵀ contributes <Q, Ξ> where
+    Q = A^T (∂M) A - pull(2 Σ G W), and Ξ solves 𝓗[Ξ] = Σ w Dlog(W)[A⁻¹ dX A⁻ᵀ].
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        _, eigenvalues, vectors, logs, _ = found = _search(x, space, average, rule)
+        frame = space.frame(found.root)
+        if frame.basis is not None:
+            vectors = frame.inverse @ found.root @ vectors
+        ctx.save_for_backward(eigenvalues, vectors, logs)
+        ctx.frame, ctx.average, ctx.rule = frame, average, rule
+        ctx.mark_non_differentiable(eigenvalues, vectors)
+        ctx.set_materialize_grads(False)
+        return found.root @ found.root.mT, eigenvalues.diag_embed(), eigenvalues, vectors
+
+    @staticmethod
+    @once_differentiable
+    def backward(
+        ctx: Any, along_mean: Tensor | None, along_z: Tensor | None, *_: None
+    ) -> tuple[Tensor | None, None, None, None]:
+        eigenvalues, vectors, logs = ctx.saved_tensors
+        frame, average = ctx.frame, ctx.average
+        change = along_z
+        if not ctx.rule.detach:
+            moved = torch.zeros_like(frame.root)
+            if along_z is not None:
+                scaled = vectors @ (along_z * eigenvalues.unsqueeze(-2))
+                moved = moved - frame.pull(2 * (scaled @ vectors.mT).sum(0))
+            if along_mean is not None:
+                moved = moved + frame.root.mT @ spectral.symmetrise(along_mean) @ frame.root
+            moved = average.reduce(moved)
+            tolerance = numerics.SLACK * numerics.eps(logs.dtype)
+            hessian = Hessian(logs, vectors, average)
+            shift = hessian.solve(moved, most_steps=200, tolerance=tolerance)
+            inner = vectors.mT @ shift @ vectors
+            through = average.spread(spectral.Log().divided_difference(eigenvalues) * inner)
+            change = through if change is None else change + through
+        if change is None:
+            return None, None, None, None
+        return spectral.conjugate(frame.inverse.mT @ vectors, change), None, None, None

@@ -1,0 +1,26 @@
+"""All spaces by name: what the tests, the command line and the docs go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from liebn.groups.base import Gyrogroup
+from liebn.groups.product import Product
+from liebn.groups.rotation import SO
+from liebn.groups.spd import spd
+from liebn.groups.transvection import Transvection
+from liebn.groups.vector import Euclidean
+
+catalog: dict[str, Callable[[int], Gyrogroup]] = {
+    "euclidean": Euclidean,
+    "spd-aim": partial(spd, metric="aim"),
+    "spd-lem": partial(spd, metric="lem"),
+    "spd-lcm": partial(spd, metric="lcm"),
+    "spd-gyro-aim": partial(spd, metric="gyro-aim"),
+    "spd-crim": partial(spd, metric="crim"),
+    "so": SO,
+    "gyro-so": lambda n: Transvection(SO(n)),
+    "product": lambda n: Product(SO(n), Euclidean(n)),
+}
+"""Name -> factory(size)."""

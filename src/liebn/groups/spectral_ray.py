@@ -1,0 +1,108 @@
+"""Rays in positive definite matrices: one eigendecomposition serves the norm and every power."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from liebn.linalg import spectral
+from liebn.linalg.autograd import Function
+
+
+class SpectralRay:
+    """The geodesics t ↦ X^t from the identity, for X = U Z Uᵀ with Z = diag(λ).
+
+    λ and U carry no gradient. Z does: both functions hand theirs back to it as a symmetric matrix,
+    and whatever made Z passes it on.
+
+    Args:
+        z: diag(λ), (*batch, n, n).
+        eigenvalues: λ > 0, (*batch, n).
+        vectors: U, (*batch, n, n).
+        weights: the α and β of ‖V‖² = α ‖V‖_F² + β (tr V)².
+        root: the group's square root, A with A Aᵀ = P; translation by P is X ↦ A X Aᵀ.
+    """
+
+    def __init__(
+        self,
+        z: Tensor,
+        eigenvalues: Tensor,
+        vectors: Tensor,
+        weights: tuple[float, float],
+        root: Callable[[Tensor], Tensor],
+    ) -> None:
+        self.z, self.eigenvalues, self.vectors = z, eigenvalues, vectors
+        self.weights, self.root = weights, root
+
+    def squared_norm(self) -> Tensor:
+        """α Σ log² λ + β (Σ log λ)²."""
+        return _SquaredNorm.apply(self.z, self.eigenvalues, self.weights)
+
+    def at(self, t: Tensor, onto: Tensor | None = None) -> Tensor:
+        """A U diag(λ^t) Uᵀ Aᵀ with A = root(onto)."""
+        root = None if onto is None else self.root(onto)
+        return _PowerOnto.apply(self.z, self.eigenvalues, self.vectors, t, root)
+
+
+class _SquaredNorm(Function):
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, eigenvalues: Tensor, weights: tuple[float, float]) -> Tensor:
+        alpha, beta = weights
+        logs = eigenvalues.log()
+        ctx.save_for_backward(eigenvalues, logs)
+        ctx.weights = weights
+        square = alpha * logs.square().sum(-1)
+        return square + beta * logs.sum(-1).square() if beta else square
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        eigenvalues, logs = ctx.saved_tensors
+        alpha, beta = ctx.weights
+        slope = alpha * logs
+        if beta:
+            slope = slope + beta * logs.sum(-1, keepdim=True)
+        return (2 * grad.unsqueeze(-1) * slope / eigenvalues).diag_embed(), None, None
+
+
+class _PowerOnto(Function):
+    """A U diag(λ^t) Uᵀ Aᵀ as a product of a matrix and its transpose, so exactly symmetric."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        z: Tensor,
+        eigenvalues: Tensor,
+        vectors: Tensor,
+        t: Tensor,
+        root: Tensor | None,
+    ) -> Tensor:
+        basis = vectors if root is None else root @ vectors
+        half = (0.5 * t.unsqueeze(-1) * eigenvalues.log()).exp()
+        ctx.save_for_backward(eigenvalues, vectors, basis, t)
+        ctx.has_root = root is not None
+        ctx.root_shape = None if root is None else root.shape
+        scaled = basis * half.unsqueeze(-2)
+        return scaled @ scaled.mT
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, Tensor | None, Tensor | None]:
+        eigenvalues, vectors, basis, t = ctx.saved_tensors
+        grad = spectral.symmetrise(grad)
+        pulled = grad @ basis
+        inner = basis.mT @ pulled
+        power = spectral.Power(t)
+        along_z = power.divided_difference(eigenvalues) * inner
+        values = power.value(eigenvalues)
+        along_t = along_root = None
+        if ctx.needs_input_grad[3]:
+            diagonal = inner.diagonal(dim1=-2, dim2=-1)
+            along_t = (diagonal * values * eigenvalues.log()).sum(-1).sum_to_size(t.shape)
+        if ctx.has_root and ctx.needs_input_grad[4]:
+            along_root = 2 * (pulled * values.unsqueeze(-2)) @ vectors.mT
+            along_root = along_root.sum_to_size(ctx.root_shape)
+        return along_z, None, None, along_t, along_root

@@ -1,0 +1,63 @@
+"""Every tolerance of the library, by dtype, and the error that names a bad sample."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import torch
+from torch import Tensor
+
+TINY = 1e-30
+"""Added to a nonnegative ratio so that 0/0 becomes its limit; a normal number in float32 too."""
+
+SLACK = 16.0
+"""How many rounding errors an iterative solver may stay above the floor of its arithmetic."""
+
+SERIES_GAP = 0.03
+"""Relative spread of three eigenvalues under which a second divided difference is a series."""
+
+
+class InvalidPointError(ValueError):
+    """A point that is not in its space: which one, and why.
+
+    Attributes:
+        index: position of the offending point in the batch shape, `()` where there is no batch.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, index: tuple[int, ...], reason: str) -> None:
+        super().__init__(index, reason)
+        self.index = index
+        self.reason = reason
+
+    def __str__(self) -> str:
+        where = "the point" if self.index == () else f"sample {list(self.index)}"
+        return f"{where} {self.reason}"
+
+
+def eps(dtype: torch.dtype) -> float:
+    """Distance from 1 to the next number of `dtype`."""
+    return torch.finfo(dtype).eps
+
+
+def membership_tolerance(dtype: torch.dtype) -> float:
+    """Largest relative `violation` at which a point still counts as a point of its space."""
+    return eps(dtype) ** 0.75
+
+
+def raise_first(bad: Tensor, reason: str) -> NoReturn:
+    """Raise `InvalidPointError` for the first true entry of `bad`, a mask of the batch shape."""
+    index = tuple(int(i) for i in bad.nonzero()[0])
+    raise InvalidPointError(index, reason)
+
+
+def raise_where(bad: Tensor, reason: str) -> None:
+    """Raise `InvalidPointError` if any entry of the mask `bad` is true."""
+    if bool(bad.any()):
+        raise_first(bad, reason)
+
+
+def non_finite(x: Tensor, point_dims: int) -> Tensor:
+    """Mask, of the batch shape, of the points with an infinite or undefined entry."""
+    finite: Tensor = torch.isfinite(x)
+    return ~finite.flatten(x.dim() - point_dims).all(-1) if point_dims else ~finite
