@@ -9,7 +9,8 @@ from liebn.groups.catalog import catalog
 from liebn.groups.mean import Rule, Total
 from liebn.groups.product import Product
 from liebn.groups.pullback import Pullback, right
-from liebn.groups.rotation import SO
+from liebn.groups.rotation import Rotations
+from liebn.groups.so import SO
 from liebn.groups.spd import spd
 from liebn.groups.transvection import Transvection
 from liebn.groups.vector import Euclidean, LowerTriangular, Symmetric
@@ -26,6 +27,7 @@ __all__ = [
     "Product",
     "Pullback",
     "Ray",
+    "Rotations",
     "Rule",
     "Symmetric",
     "Total",

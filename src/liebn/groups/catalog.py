@@ -7,7 +7,7 @@ from functools import partial
 
 from liebn.groups.base import Gyrogroup
 from liebn.groups.product import Product
-from liebn.groups.rotation import SO
+from liebn.groups.so import SO
 from liebn.groups.spd import spd
 from liebn.groups.transvection import Transvection
 from liebn.groups.vector import Euclidean

@@ -11,7 +11,7 @@ from liebn.groups.base import LieGroup
 from liebn.linalg import numerics, rotation
 
 
-class SO(LieGroup):
+class Rotations(LieGroup):
     """Rotations of Rⁿ with the bi-invariant metric d(R, S) = ‖log RᵀS‖_F.
 
     In space, d is √2 times the angle. The space is compact: exp is one-to-one within √2 π of the

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from liebn.groups import SO, Gyrogroup, Transvection, spd
+from liebn.groups import SO, Gyrogroup, Rotations, Transvection, spd
 from liebn.groups.affine_invariant import GyroAffineInvariant
 from liebn.groups.base import Centred
 from liebn.groups.vector import Vector
@@ -95,7 +95,7 @@ def transvections(space: Gyrogroup) -> Gyrogroup:
     """
     if isinstance(space, Vector | GyroAffineInvariant | Transvection):
         return space
-    if isinstance(space, SO):
+    if isinstance(space, Rotations):
         return Transvection(space)
     raise ValueError(
         f"parallel transport is known on vector spaces, gyro-aim and SO(n), not on {space}"
