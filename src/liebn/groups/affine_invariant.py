@@ -20,7 +20,7 @@ from liebn.groups.mean import (
     pairing,
     start_of,
 )
-from liebn.groups.spectral_ray import SpectralRay
+from liebn.groups.spectral_ray import SpectralRay, sum_of_products
 from liebn.groups.vector import require_admissible
 from liebn.linalg import cholesky, numerics, positive, spectral
 from liebn.linalg.autograd import Function
@@ -112,6 +112,15 @@ class _CongruenceSpace(Gyrogroup):
         normal = torch.randn(shape, generator=generator, dtype=dtype, device=device)
         return self.exp(normal / self.point_shape[0] ** 0.5)
 
+    def _estimate(self, x: Tensor, average: Average) -> Tensor:
+        """The midpoint of arithmetic and harmonic mean, which bound the mean from both sides."""
+        inverse = cholesky.inverse(cholesky.factor(x))
+        harmonic = average.reduce(average.gram(inverse, inverse))
+        root = cholesky.factor(average(x))
+        # With A = L Lᵀ and (L⁻¹ H⁻¹ L⁻ᵀ) decomposed, A # H = L (Lᵀ H⁻¹ L)^(-½) Lᵀ.
+        middle = spectral.power(spectral.symmetrise(root.mT @ harmonic @ root), -0.5)
+        return spectral.symmetrise(spectral.conjugate(root, middle))
+
     def manifold(self) -> Any:
         import geoopt
 
@@ -120,7 +129,7 @@ class _CongruenceSpace(Gyrogroup):
     def ray(self, x: Tensor) -> Ray:
         z, eigenvalues, vectors = spectral.diagonalise(x)
         spectral.require_positive(eigenvalues)
-        return SpectralRay(z, eigenvalues, vectors, (self.alpha, self.beta), self.root)
+        return SpectralRay(z, eigenvalues, vectors.mT, (self.alpha, self.beta), self.root)
 
     def centre(
         self,
@@ -131,8 +140,8 @@ class _CongruenceSpace(Gyrogroup):
         total: Total = LOCAL,
     ) -> Centred:
         average = Average(x, weights, total)
-        mean, z, eigenvalues, vectors = _Centre.apply(x, self, average, rule)
-        ray = SpectralRay(z, eigenvalues, vectors, (self.alpha, self.beta), self.root)
+        mean, z, eigenvalues, rows = _Centre.apply(x, self, average, rule)
+        ray = SpectralRay(z, eigenvalues, rows, (self.alpha, self.beta), self.root)
         variance = average(ray.squared_norm())
         return Centred(mean, ray, variance.detach() if rule.detach else variance)
 
@@ -181,44 +190,52 @@ class GyroAffineInvariant(_CongruenceSpace):
 
 
 class _Decomposition(NamedTuple):
-    """The batch seen from a candidate mean L Lᵀ: W = L⁻¹ X L⁻ᵀ = U diag(λ) Uᵀ, ℓ = log λ."""
+    """The batch seen from a candidate mean L Lᵀ: W = L⁻¹ X L⁻ᵀ = U diag(λ) Uᵀ, ℓ = log λ.
+
+    Attributes:
+        root: L.
+        eigenvalues: λ.
+        rows: Uᵀ.
+        logs: ℓ.
+        dispersion: Σ w ‖ℓ‖², (*channels, 1, 1).
+    """
 
     root: Tensor
     eigenvalues: Tensor
-    vectors: Tensor
+    rows: Tensor
     logs: Tensor
     dispersion: Tensor
 
 
 def _decompose(x: Tensor, root: Tensor, average: Average) -> _Decomposition:
-    inverse = cholesky.inverse(root)
-    eigenvalues, vectors = spectral.eigh(spectral.conjugate(inverse, x))
+    eigenvalues, vectors = spectral.eigh(spectral.congruence(cholesky.inverse(root), x))
     spectral.require_positive(eigenvalues)
     logs = eigenvalues.log()
-    return _Decomposition(
-        root, eigenvalues, vectors, logs, average(logs.square().sum(-1))[..., None, None]
-    )
+    dispersion = average(logs.square().sum(-1))[..., None, None]
+    return _Decomposition(root, eigenvalues, vectors.mT, logs, dispersion)
 
 
 def _bending(logs: Tensor) -> Tensor:
-    """X coth x at x = ½ |ℓ_i - ℓ_j|, as ½ log1p(r) (r + 2) / r with r = exp(2x) - 1."""
-    r = (logs.unsqueeze(-1) - logs.unsqueeze(-2)).abs().expm1() + numerics.TINY
-    return 0.5 * r.log1p() * ((r + 2) / r)
+    """X coth x at x = ½ g, g = |ℓ_i - ℓ_j|, as ½ g + g / (exp(g) - 1)."""
+    gap = (logs.unsqueeze(-1) - logs.unsqueeze(-2)).abs_().add_(numerics.TINY)
+    return torch.addcdiv(0.5 * gap, gap, gap.expm1())
 
 
 class Hessian:
     """𝓗[V] = Σ w U (x coth x ∘ Uᵀ V U) Uᵀ, the Hessian of ½ Σ w d²(A exp(V) Aᵀ, X); 𝓗 ⪰ 1."""
 
-    def __init__(self, logs: Tensor, vectors: Tensor, average: Average) -> None:
+    def __init__(self, logs: Tensor, rows: Tensor, average: Average) -> None:
         self.bending = _bending(logs)
-        self.vectors, self.average = vectors, average
+        self.rows, self.average = rows, average
 
     def __call__(self, v: Tensor) -> Tensor:
         """𝓗[V], (*channels, n, n)."""
-        inner = self.bending * (self.vectors.mT @ v @ self.vectors)
-        return self.average(spectral.conjugate(self.vectors, inner))
+        inner = self.bending * ((self.rows @ v) @ self.rows.mT)
+        return spectral.symmetrise(
+            self.average.reduce(self.average.gram(self.rows, inner @ self.rows))
+        )
 
-    def solve(self, right: Tensor, most_steps: int, tolerance: float) -> Tensor:
+    def solve(self, right: Tensor, most_steps: int, tolerance: Tensor | float) -> Tensor:
         """V with 𝓗[V] = right, from the start right / mean(x coth x)."""
         scale = self.average(self.bending.mean((-2, -1)))[..., None, None]
         return conjugate_gradients(
@@ -235,22 +252,32 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
     best = _decompose(x, cholesky.factor(start_of(space, x, average, rule)), average)
     step = torch.zeros_like(best.root)
     shorten = torch.ones_like(best.dispersion)
+    single = rule.most_steps == 1
     fresh = True
     for _ in range(rule.most_steps):
         if fresh:
-            residual = average(spectral.rebuild(best.vectors, best.logs))
-            size = pairing(residual, residual, 2).sqrt()
-            spread = average.total.largest(best.logs.amax(-1) - best.logs.amin(-1))[..., None, None]
-            floor = numerics.SLACK * eps * spread.exp()
-            goal = rule.tolerance * best.dispersion.sqrt() + floor
-            if rule.most_steps > 1 and bool((size <= goal).all()):
-                break
-            step = residual
+            residual = average.reduce(average.gram(best.rows, best.logs.unsqueeze(-1) * best.rows))
+            step = residual = spectral.symmetrise(residual)
+            if not single:
+                # Rounding leaves an error of eps times the condition of the samples.
+                spread = average.total.largest(best.logs.amax(-1) - best.logs.amin(-1))
+                floor = numerics.SLACK * eps * spread.exp()[..., None, None]
+                deviation = best.dispersion.sqrt()
+                goal = rule.tolerance * deviation + floor
+                size = pairing(residual, residual, 2).sqrt()
+                if bool((size <= goal).all()):
+                    break
             if rule.step == "newton":
-                step = Hessian(best.logs, best.vectors, average).solve(residual, 3, 0.0)
+                hessian = Hessian(best.logs, best.rows, average)
+                if single:
+                    step = hessian.solve(residual, 1, 0.0)
+                else:
+                    # As precise as a Newton step of this size is, and as is asked for.
+                    precise = torch.maximum(0.1 * (size / deviation) ** 2, 0.3 * goal / size)
+                    step = hessian.solve(residual, 6, precise.clamp_max(0.1))
         root = best.root @ cholesky.factor(spectral.exp(shorten * step))
         tried = _decompose(x, root, average)
-        worse = tried.dispersion > best.dispersion * (1 + numerics.SLACK * eps * spread.exp())
+        worse = tried.dispersion > best.dispersion * (1 + numerics.SLACK * eps)
         fresh = not bool(worse.all())
         best = _choose(worse, best, tried)
         shorten = torch.where(worse, 0.5 * shorten, torch.ones_like(shorten))
@@ -268,46 +295,47 @@ def _choose(worse: Tensor, old: _Decomposition, new: _Decomposition) -> _Decompo
 class _Centre(Function):
     """The mean M, and Z = Uᵀ A⁻¹ X A⁻ᵀ U = diag(λ) in its frame A, differentiable in X.
 
-    With G the gradient of A⁻¹ X A⁻ᵀ, the mean moving by A Ξ Aᵀ contributes <Q, Ξ> where
-    Q = A^T (∂M) A - pull(2 Σ G W), and Ξ solves 𝓗[Ξ] = Σ w Dlog(W)[A⁻¹ dX A⁻ᵀ].
+    With G the gradient of W = A⁻¹ X A⁻ᵀ, the mean moving by A Ξ Aᵀ contributes <Q, Ξ> where
+    Q = Aᵀ (∂M) A - pull(2 Σ G W), and Ξ solves 𝓗[Ξ] = Σ w Dlog(W)[A⁻¹ dX A⁻ᵀ].
     """
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        _, eigenvalues, vectors, logs, _ = found = _search(x, space, average, rule)
-        frame = space.frame(found.root)
+        found = _search(x, space, average, rule)
+        frame, rows = space.frame(found.root), found.rows
         if frame.basis is not None:
-            vectors = frame.inverse @ found.root @ vectors
-        ctx.save_for_backward(eigenvalues, vectors, logs)
+            rows = rows @ (frame.inverse @ found.root).mT
+        ctx.save_for_backward(found.eigenvalues, rows, found.logs)
         ctx.frame, ctx.average, ctx.rule = frame, average, rule
-        ctx.mark_non_differentiable(eigenvalues, vectors)
+        ctx.mark_non_differentiable(found.eigenvalues, rows)
         ctx.set_materialize_grads(False)
-        return found.root @ found.root.mT, eigenvalues.diag_embed(), eigenvalues, vectors
+        mean = found.root @ found.root.mT
+        return mean, found.eigenvalues.diag_embed(), found.eigenvalues, rows
 
     @staticmethod
     @once_differentiable
     def backward(
         ctx: Any, along_mean: Tensor | None, along_z: Tensor | None, *_: None
     ) -> tuple[Tensor | None, None, None, None]:
-        eigenvalues, vectors, logs = ctx.saved_tensors
+        eigenvalues, rows, logs = ctx.saved_tensors
         frame, average = ctx.frame, ctx.average
         change = along_z
         if not ctx.rule.detach:
             moved = torch.zeros_like(frame.root)
             if along_z is not None:
-                scaled = vectors @ (along_z * eigenvalues.unsqueeze(-2))
-                moved = moved - frame.pull(2 * (scaled @ vectors.mT).sum(0))
+                scaled = (2 * along_z * eigenvalues.unsqueeze(-2)) @ rows
+                moved = moved - frame.pull(sum_of_products(rows, scaled, frame.root.shape))
             if along_mean is not None:
                 moved = moved + frame.root.mT @ spectral.symmetrise(along_mean) @ frame.root
-            moved = average.reduce(moved)
             tolerance = numerics.SLACK * numerics.eps(logs.dtype)
-            hessian = Hessian(logs, vectors, average)
-            shift = hessian.solve(moved, most_steps=200, tolerance=tolerance)
-            inner = vectors.mT @ shift @ vectors
+            hessian = Hessian(logs, rows, average)
+            shift = hessian.solve(average.reduce(moved), most_steps=200, tolerance=tolerance)
+            inner = (rows @ shift) @ rows.mT
             through = average.spread(spectral.Log().divided_difference(eigenvalues) * inner)
             change = through if change is None else change + through
         if change is None:
             return None, None, None, None
-        return spectral.conjugate(frame.inverse.mT @ vectors, change), None, None, None
+        out = rows @ frame.inverse
+        return out.mT @ (change @ out), None, None, None

@@ -157,6 +157,10 @@ class Gyrogroup(nn.Module, ABC):
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         return frechet_mean(self, x, average, rule)
 
+    def _estimate(self, x: Tensor, average: Average) -> Tensor:
+        """A point near the mean, from which to search for it."""
+        return self.project(average(x))
+
     # The space in which a layer computes: itself, unless it is a pullback.
 
     @property

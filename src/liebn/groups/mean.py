@@ -24,9 +24,9 @@ class Rule:
     """How a mean is sought.
 
     Attributes:
-        start: "average" projects the arithmetic mean into the space, "first" takes the first
-            sample, "published" is whichever of the two the published experiments used on this
-            space.
+        start: "best" is the space's own estimate, by default the arithmetic mean projected into it;
+            "average" is that projection, "first" the first sample, "published" whichever of the
+            two the published experiments used on this space.
         step: "newton" solves with the Hessian of ½ Σ w d², "karcher" steps by the mean logarithm.
         tolerance: stop where the norm of the mean logarithm is this fraction of the standard
             deviation.
@@ -34,7 +34,7 @@ class Rule:
         detach: treat mean and variance as constants in the backward pass.
     """
 
-    start: Literal["average", "first", "published"] = "average"
+    start: Literal["best", "average", "first", "published"] = "best"
     step: Literal["newton", "karcher"] = "newton"
     tolerance: float = 1e-10
     most_steps: int = 30
@@ -92,6 +92,16 @@ class Average:
         scaled = self.weights / self.mass
         return (self._align(scaled, values) * values).sum(0)
 
+    def gram(self, a: Tensor, b: Tensor) -> Tensor:
+        """The share of this process in the average of aᵀb, as one product of tall matrices.
+
+        Args:
+            a: (N, *channels, k, n).
+            b: (N, *channels, k, m).
+        """
+        tall = self.spread(a).movedim(0, -3).flatten(-3, -2)
+        return tall.mT @ b.movedim(0, -3).flatten(-3, -2)
+
     def reduce(self, share: Tensor) -> Tensor:
         """The average, given the share of every process."""
         return share if self.total is LOCAL else self.total(share.unsqueeze(0))
@@ -114,6 +124,8 @@ class Average:
 def start_of(space: Gyrogroup, x: Tensor, average: Average, rule: Rule) -> Tensor:
     """Where the search for the mean begins."""
     start = space.published_start if rule.start == "published" else rule.start
+    if start == "best":
+        return space._estimate(x, average)
     if start == "first":
         return average.total.first(x)
     return space.project(average(x))
@@ -130,7 +142,7 @@ def conjugate_gradients(
     dims: int,
     *,
     most_steps: int,
-    tolerance: float,
+    tolerance: Tensor | float,
     start: Tensor | None = None,
 ) -> Tensor:
     """Solve H v = b for a positive definite operator on points of `dims` dimensions, batched.

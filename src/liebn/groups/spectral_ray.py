@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -21,7 +22,7 @@ class SpectralRay:
     Args:
         z: diag(λ), (*batch, n, n).
         eigenvalues: λ > 0, (*batch, n).
-        vectors: U, (*batch, n, n).
+        rows: Uᵀ, (*batch, n, n).
         weights: the α and β of ‖V‖² = α ‖V‖_F² + β (tr V)².
         root: the group's square root, A with A Aᵀ = P; translation by P is X ↦ A X Aᵀ.
     """
@@ -30,11 +31,11 @@ class SpectralRay:
         self,
         z: Tensor,
         eigenvalues: Tensor,
-        vectors: Tensor,
+        rows: Tensor,
         weights: tuple[float, float],
         root: Callable[[Tensor], Tensor],
     ) -> None:
-        self.z, self.eigenvalues, self.vectors = z, eigenvalues, vectors
+        self.z, self.eigenvalues, self.rows = z, eigenvalues, rows
         self.weights, self.root = weights, root
 
     def squared_norm(self) -> Tensor:
@@ -44,7 +45,7 @@ class SpectralRay:
     def at(self, t: Tensor, onto: Tensor | None = None) -> Tensor:
         """A U diag(λ^t) Uᵀ Aᵀ with A = root(onto)."""
         root = None if onto is None else self.root(onto)
-        return _PowerOnto.apply(self.z, self.eigenvalues, self.vectors, t, root)
+        return _PowerOnto.apply(self.z, self.eigenvalues, self.rows, t, root)
 
 
 class _SquaredNorm(Function):
@@ -76,25 +77,23 @@ class _PowerOnto(Function):
         ctx: Any,
         z: Tensor,
         eigenvalues: Tensor,
-        vectors: Tensor,
+        rows: Tensor,
         t: Tensor,
         root: Tensor | None,
     ) -> Tensor:
-        basis = vectors if root is None else root @ vectors
-        half = (0.5 * t.unsqueeze(-1) * eigenvalues.log()).exp()
-        ctx.save_for_backward(eigenvalues, vectors, basis, t)
-        ctx.has_root = root is not None
+        moved = rows if root is None else rows @ root.mT
+        ctx.save_for_backward(eigenvalues, rows, moved, t)
         ctx.root_shape = None if root is None else root.shape
-        scaled = basis * half.unsqueeze(-2)
-        return scaled @ scaled.mT
+        half = (0.5 * t.unsqueeze(-1) * eigenvalues.log()).exp()
+        scaled = moved * half.unsqueeze(-1)
+        return scaled.mT @ scaled
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, Tensor | None, Tensor | None]:
-        eigenvalues, vectors, basis, t = ctx.saved_tensors
-        grad = spectral.symmetrise(grad)
-        pulled = grad @ basis
-        inner = basis.mT @ pulled
+        eigenvalues, rows, moved, t = ctx.saved_tensors
+        pulled = moved @ spectral.symmetrise(grad)
+        inner = pulled @ moved.mT
         power = spectral.Power(t)
         along_z = power.divided_difference(eigenvalues) * inner
         values = power.value(eigenvalues)
@@ -102,7 +101,16 @@ class _PowerOnto(Function):
         if ctx.needs_input_grad[3]:
             diagonal = inner.diagonal(dim1=-2, dim2=-1)
             along_t = (diagonal * values * eigenvalues.log()).sum(-1).sum_to_size(t.shape)
-        if ctx.has_root and ctx.needs_input_grad[4]:
-            along_root = 2 * (pulled * values.unsqueeze(-2)) @ vectors.mT
-            along_root = along_root.sum_to_size(ctx.root_shape)
+        if ctx.root_shape is not None and ctx.needs_input_grad[4]:
+            along_root = sum_of_products(2 * pulled * values.unsqueeze(-1), rows, ctx.root_shape)
         return along_z, None, None, along_t, along_root
+
+
+def sum_of_products(a: Tensor, b: Tensor, shape: torch.Size) -> Tensor:
+    """Σ aᵀb over the leading dimensions that `shape` has not."""
+    lead = a.dim() - len(shape)
+    if a.shape[lead:-2] == shape[:-2]:
+        a, b = (m.flatten(0, lead - 1) if lead else m.unsqueeze(0) for m in (a, b))
+        tall = a.movedim(0, -3).flatten(-3, -2)
+        return tall.mT @ b.movedim(0, -3).flatten(-3, -2)
+    return (a.mT @ b).sum_to_size(shape)

@@ -18,11 +18,14 @@ def factor(x: Matrices) -> Matrices:
         InvalidPointError: naming the first matrix that is not positive definite.
     """
     lower, failed = torch.linalg.cholesky_ex(x)
-    # A non-finite entry off the pivots passes through the factorisation; the last row collects it.
-    if bool(failed.any()) or not bool(torch.isfinite(lower).all()):
+    # Whatever is not finite ends on the diagonal, or makes a pivot fail.
+    pivots = lower.diagonal(dim1=-2, dim2=-1)
+    if bool(failed.any()) or not bool(torch.isfinite(pivots).all()):
         numerics.raise_where(numerics.non_finite(x, 2), "has entries that are not finite")
         numerics.raise_where(failed > 0, "is not positive definite: it has no Cholesky factor")
-        numerics.raise_first(numerics.non_finite(lower, 2), "has a Cholesky factor that overflows")
+        numerics.raise_first(
+            ~torch.isfinite(pivots).all(-1), "has a Cholesky factor that overflows"
+        )
     return lower
 
 

@@ -125,10 +125,13 @@ class Power(ScalarFunction):
         return a ** self._exponent(1)
 
     def divided_difference(self, a: Tensor) -> Tensor:
-        p = self._exponent(2)
         b = lower_of_pair(a)
         r = gap_of_pair(a) / b + numerics.TINY
-        return b ** (p - 1) * (torch.expm1(p * r.log1p()) / r)
+        # b^(p-1), raised before it is spread over pairs; the lower of a pair has the lower index.
+        raised = a ** (self._exponent(1) - 1)
+        first = torch.ones(a.shape[-1:] * 2, dtype=torch.bool, device=a.device).triu()
+        power = torch.where(first, raised.unsqueeze(-1), raised.unsqueeze(-2))
+        return power * (torch.expm1(self._exponent(2) * r.log1p()) / r)
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         p = self._exponent(3)

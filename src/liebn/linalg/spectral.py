@@ -91,6 +91,11 @@ def conjugate(basis: Tensor, middle: Tensor) -> Tensor:
     return basis @ middle @ basis.mT
 
 
+def congruence(a: Tensor, x: Tensor) -> Tensor:
+    """A X Aᵀ of many symmetric X with one A, as two products of tall matrices."""
+    return (x @ a.mT).mT.contiguous() @ a.mT
+
+
 def rebuild(basis: Tensor, diagonal: Tensor) -> Tensor:
     """U diag(d) Uᵀ."""
     return (basis * diagonal.unsqueeze(-2)) @ basis.mT
