@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from liebn.diffeos.base import PositiveDefiniteMap
-from liebn.linalg import cholesky
+from liebn.linalg import cholesky, spectral
+from liebn.linalg.autograd import Function
 
 
 def _diagonal(x: Tensor) -> Tensor:
@@ -16,12 +21,10 @@ class LogCholesky(PositiveDefiniteMap):
     """P = L Lᵀ ↦ ⌊L⌋ + log diag L, positive definite to lower triangular, (..., n, n)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        lower = cholesky.factor(x)
-        return lower.tril(-1) + _diagonal(lower).log().diag_embed()
+        return _Forward.apply(x)
 
     def inverse(self, y: Tensor) -> Tensor:
-        lower = self._factor(y)
-        return lower @ lower.mT
+        return _Inverse.apply(y)
 
     def differential(self, x: Tensor, v: Tensor) -> Tensor:
         lower = cholesky.factor(x)
@@ -30,11 +33,55 @@ class LogCholesky(PositiveDefiniteMap):
         return change.tril(-1) + (_diagonal(change) / _diagonal(lower)).diag_embed()
 
     def inverse_differential(self, y: Tensor, w: Tensor) -> Tensor:
-        lower = self._factor(y)
+        lower = _factor(y)
         change = w.tril(-1) + (_diagonal(w) * _diagonal(lower)).diag_embed()
         product = change @ lower.mT
         return product + product.mT
 
+
+def _factor(y: Tensor) -> Tensor:
+    lower = y.tril()
+    _diagonal(lower).exp_()
+    return lower
+
+
+class _Forward(Function):
+    """With L the factor and S = Φ(Lᵀ ∂L), the gradient is the symmetric part of L⁻ᵀ S L⁻¹."""
+
     @staticmethod
-    def _factor(y: Tensor) -> Tensor:
-        return y.tril(-1) + _diagonal(y).exp().diag_embed()
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        lower = cholesky.factor(x)
+        ctx.save_for_backward(lower)
+        y = lower.clone()
+        _diagonal(y).log_()
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (lower,) = ctx.saved_tensors
+        along = grad.tril()
+        _diagonal(along).div_(_diagonal(lower))
+        inner = (lower.mT @ along).tril_()
+        _diagonal(inner).mul_(0.5)
+        half = torch.linalg.solve_triangular(lower.mT, inner, upper=True)
+        full = torch.linalg.solve_triangular(lower, half, upper=False, left=False)
+        return spectral.symmetrise(full)
+
+
+class _Inverse(Function):
+    """L Lᵀ, with gradient (∂ + ∂ᵀ) L in L."""
+
+    @staticmethod
+    def forward(ctx: Any, y: Tensor) -> Tensor:
+        lower = _factor(y)
+        ctx.save_for_backward(lower)
+        return lower @ lower.mT
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (lower,) = ctx.saved_tensors
+        along = ((grad + grad.mT) @ lower).tril_()
+        _diagonal(along).mul_(_diagonal(lower))
+        return along

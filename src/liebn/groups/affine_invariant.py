@@ -68,6 +68,10 @@ class _CongruenceSpace(Gyrogroup):
         """The square root A that defines the operation, A Aᵀ = x."""
 
     @abstractmethod
+    def unroot(self, x: Tensor) -> Tensor:
+        """A⁻¹, the square root of ⊖x."""
+
+    @abstractmethod
     def frame(self, root: Tensor) -> Frame:
         """The frame at M = L Lᵀ, given its Cholesky factor L."""
 
@@ -81,7 +85,15 @@ class _CongruenceSpace(Gyrogroup):
         return eye.expand(*batch, *self.point_shape).clone()
 
     def compose(self, x: Tensor, y: Tensor) -> Tensor:
-        return spectral.symmetrise(spectral.conjugate(self.root(x), y))
+        return spectral.symmetrise(spectral.congruence(self.root(x), y))
+
+    def inverse(self, x: Tensor) -> Tensor:
+        inverse = self.unroot(x)
+        return inverse @ inverse.mT
+
+    def untranslate(self, p: Tensor, x: Tensor) -> Tensor:
+        """A⁻¹ x A⁻ᵀ for the root A of p, without forming ⊖p."""
+        return spectral.congruence(self.unroot(p), x)
 
     def exp(self, v: Tensor) -> Tensor:
         return spectral.exp(spectral.symmetrise(v))
@@ -161,9 +173,8 @@ class AffineInvariant(_CongruenceSpace):
     def root(self, x: Tensor) -> Tensor:
         return cholesky.factor(x)
 
-    def inverse(self, x: Tensor) -> Tensor:
-        inverse = cholesky.inverse(cholesky.factor(x))
-        return inverse @ inverse.mT
+    def unroot(self, x: Tensor) -> Tensor:
+        return cholesky.inverse(cholesky.factor(x))
 
     def frame(self, root: Tensor) -> Frame:
         return Frame(root, cholesky.inverse(root), None)
@@ -175,8 +186,8 @@ class GyroAffineInvariant(_CongruenceSpace):
     def root(self, x: Tensor) -> Tensor:
         return spectral.sqrt(x)
 
-    def inverse(self, x: Tensor) -> Tensor:
-        return spectral.power(x, -1.0)
+    def unroot(self, x: Tensor) -> Tensor:
+        return spectral.power(x, -0.5)
 
     def frame(self, root: Tensor) -> Frame:
         # The singular values of L are the roots of the eigenvalues of L Lᵀ, to twice as many
@@ -236,11 +247,8 @@ class Hessian:
         )
 
     def solve(self, right: Tensor, most_steps: int, tolerance: Tensor | float) -> Tensor:
-        """V with 𝓗[V] = right, from the start right / mean(x coth x)."""
-        scale = self.average(self.bending.mean((-2, -1)))[..., None, None]
-        return conjugate_gradients(
-            self, right, 2, most_steps=most_steps, tolerance=tolerance, start=right / scale
-        )
+        """V with 𝓗[V] = right."""
+        return conjugate_gradients(self, right, 2, most_steps=most_steps, tolerance=tolerance)
 
 
 def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) -> _Decomposition:
@@ -270,11 +278,11 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
             if rule.step == "newton":
                 hessian = Hessian(best.logs, best.rows, average)
                 if single:
-                    step = hessian.solve(residual, 1, 0.0)
+                    step = hessian.solve(residual, 2, 0.0)
                 else:
                     # As precise as a Newton step of this size is, and as is asked for.
                     precise = torch.maximum(0.1 * (size / deviation) ** 2, 0.3 * goal / size)
-                    step = hessian.solve(residual, 6, precise.clamp_max(0.1))
+                    step = hessian.solve(residual, 7, precise.clamp_max(0.1))
         root = best.root @ cholesky.factor(spectral.exp(shorten * step))
         tried = _decompose(x, root, average)
         worse = tried.dispersion > best.dispersion * (1 + numerics.SLACK * eps)

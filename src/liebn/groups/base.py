@@ -128,6 +128,10 @@ class Gyrogroup(nn.Module, ABC):
 
     # What a space may do faster; each is pinned to its default by a law.
 
+    def untranslate(self, p: Tensor, x: Tensor) -> Tensor:
+        """⊖p ⊕ x, which moves p to the identity."""
+        return self.compose(self.inverse(p), x)
+
     def ray(self, x: Tensor) -> Ray:
         """The geodesics from the identity to x."""
         return LogRay(self, self.log(x))
@@ -185,11 +189,6 @@ class Gyrogroup(nn.Module, ABC):
     def expand(self, scalars: Tensor) -> Tensor:
         """Give scalars, one per point, the trailing ones that let them multiply tangent vectors."""
         return scalars.reshape(scalars.shape + (1,) * len(self.model.point_shape))
-
-    @final
-    def untranslate(self, p: Tensor, x: Tensor) -> Tensor:
-        """⊖p ⊕ x, which moves p to the identity."""
-        return self.compose(self.inverse(p), x)
 
     @final
     def squared_distance(self, x: Tensor, y: Tensor) -> Tensor:

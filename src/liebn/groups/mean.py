@@ -143,18 +143,16 @@ def conjugate_gradients(
     *,
     most_steps: int,
     tolerance: Tensor | float,
-    start: Tensor | None = None,
 ) -> Tensor:
     """Solve H v = b for a positive definite operator on points of `dims` dimensions, batched.
 
     Ends when every system has its residual under `tolerance` times its right-hand side, or after
     `most_steps`.
     """
-    v = torch.zeros_like(right) if start is None else start
-    residual = right.clone() if start is None else right - product(v)
-    direction = residual
-    square = pairing(residual, residual, dims)
-    goal = tolerance**2 * pairing(right, right, dims)
+    v = torch.zeros_like(right)
+    residual = direction = right
+    square = pairing(right, right, dims)
+    goal = tolerance**2 * square
     for _ in range(most_steps):
         if bool((square <= goal).all()):
             break

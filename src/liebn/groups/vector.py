@@ -94,8 +94,7 @@ class Euclidean(Vector):
         self.point_shape = torch.Size(shape)
 
     def squared_norm(self, v: Tensor) -> Tensor:
-        dims = len(self.point_shape)
-        return v.square().sum(tuple(range(-dims, 0))) if dims else v.square()
+        return squared_entries(v, len(self.point_shape))
 
     def project(self, x: Tensor) -> Tensor:
         return x
@@ -119,7 +118,7 @@ class Symmetric(Vector):
         self.alpha, self.beta, self.delta = float(alpha), float(beta), float(delta)
 
     def squared_norm(self, v: Tensor) -> Tensor:
-        square = self.alpha * v.square().sum((-2, -1))
+        square = self.alpha * squared_entries(v, 2)
         if self.beta or self.delta:
             diagonal = v.diagonal(dim1=-2, dim2=-1)
             square = square + self.beta * diagonal.sum(-1).square()
@@ -142,13 +141,21 @@ class LowerTriangular(Vector):
         self.weight = float(weight)
 
     def squared_norm(self, v: Tensor) -> Tensor:
-        return self.weight * v.square().sum((-2, -1))
+        return self.weight * squared_entries(v, 2)
 
     def project(self, x: Tensor) -> Tensor:
         return x.tril()
 
     def extra_repr(self) -> str:
         return f"{self.point_shape[0]}, weight={self.weight:g}"
+
+
+def squared_entries(v: Tensor, dims: int) -> Tensor:
+    """Σ v² over the last `dims` dimensions, in one pass."""
+    if dims == 0:
+        return v.square()
+    flat = v.flatten(-dims)
+    return torch.linalg.vecdot(flat, flat)
 
 
 def require_admissible(n: int, alpha: float, beta: float) -> None:

@@ -24,9 +24,14 @@ def lower_of_pair(eigenvalues: Tensor) -> Tensor:
     return torch.minimum(eigenvalues.unsqueeze(-1), eigenvalues.unsqueeze(-2))
 
 
+def higher_of_pair(eigenvalues: Tensor) -> Tensor:
+    """The larger of each pair, (..., n) -> (..., n, n)."""
+    return torch.maximum(eigenvalues.unsqueeze(-1), eigenvalues.unsqueeze(-2))
+
+
 def gap_of_pair(eigenvalues: Tensor) -> Tensor:
     """|a - b| of each pair, (..., n) -> (..., n, n)."""
-    return (eigenvalues.unsqueeze(-1) - eigenvalues.unsqueeze(-2)).abs()
+    return (eigenvalues.unsqueeze(-1) - eigenvalues.unsqueeze(-2)).abs_()
 
 
 class ScalarFunction(ABC):
@@ -87,8 +92,8 @@ class Log(ScalarFunction):
 
     def divided_difference(self, a: Tensor) -> Tensor:
         b = lower_of_pair(a)
-        r = gap_of_pair(a) / b + numerics.TINY
-        return r.log1p() / (r * b)
+        r = gap_of_pair(a).div_(b).add_(numerics.TINY)
+        return r.log1p().div_(r).div_(b)
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         return (-1) ** (order - 1) / (order * a**order)
@@ -102,9 +107,9 @@ class Exp(ScalarFunction):
         return a.exp()
 
     def divided_difference(self, a: Tensor) -> Tensor:
-        gap = gap_of_pair(a) + numerics.TINY
-        largest = torch.maximum(a.unsqueeze(-1), a.unsqueeze(-2))
-        return largest.exp() * (-torch.expm1(-gap) / gap)
+        gap = gap_of_pair(a).add_(numerics.TINY).neg_()
+        largest = higher_of_pair(a.exp())  # exp keeps the order
+        return gap.expm1().div_(gap).mul_(largest)
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         return a.exp() / math.factorial(order)
@@ -126,12 +131,12 @@ class Power(ScalarFunction):
 
     def divided_difference(self, a: Tensor) -> Tensor:
         b = lower_of_pair(a)
-        r = gap_of_pair(a) / b + numerics.TINY
+        r = gap_of_pair(a).div_(b).add_(numerics.TINY)
         # b^(p-1), raised before it is spread over pairs; the lower of a pair has the lower index.
         raised = a ** (self._exponent(1) - 1)
         first = torch.ones(a.shape[-1:] * 2, dtype=torch.bool, device=a.device).triu()
         power = torch.where(first, raised.unsqueeze(-1), raised.unsqueeze(-2))
-        return power * (torch.expm1(self._exponent(2) * r.log1p()) / r)
+        return r.log1p().mul_(self._exponent(2)).expm1_().div_(r).mul_(power)
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         p = self._exponent(3)

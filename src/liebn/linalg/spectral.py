@@ -101,6 +101,14 @@ def rebuild(basis: Tensor, diagonal: Tensor) -> Tensor:
     return (basis * diagonal.unsqueeze(-2)) @ basis.mT
 
 
+def _derivative(
+    v: Tensor, eigenvalues: Tensor, vectors: Tensor, function: ScalarFunction
+) -> Tensor:
+    """U (K ∘ (Uᵀ V U)) Uᵀ."""
+    inner = function.divided_difference(eigenvalues).mul_(vectors.mT @ symmetrise(v) @ vectors)
+    return conjugate(vectors, inner)
+
+
 class _Apply(Function):
     """f(X); differentiable twice."""
 
@@ -116,7 +124,9 @@ class _Apply(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         x, eigenvalues, vectors = ctx.saved_tensors
-        return _Differential.apply(x, grad, eigenvalues, vectors, ctx.function), None
+        if torch.is_grad_enabled():  # a second derivative is wanted
+            return _Differential.apply(x, grad, eigenvalues, vectors, ctx.function), None
+        return _derivative(grad, eigenvalues, vectors, ctx.function), None
 
 
 class _Differential(Function):
@@ -133,8 +143,7 @@ class _Differential(Function):
     ) -> Tensor:
         ctx.save_for_backward(v, eigenvalues, vectors)
         ctx.function = function
-        inner = symmetrise(vectors.mT @ v @ vectors)
-        return conjugate(vectors, function.divided_difference(eigenvalues) * inner)
+        return _derivative(v, eigenvalues, vectors, function)
 
     @staticmethod
     @once_differentiable
@@ -163,7 +172,7 @@ class _Power(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, exponent, eigenvalues, vectors = ctx.saved_tensors
-        if torch.is_grad_enabled():  # a second derivative is wanted: X^p = exp(p log X) has one
+        if torch.is_grad_enabled():  # for a second derivative: X^p = exp(p log X) has one
             y = exp(exponent.unsqueeze(-1).unsqueeze(-1) * log(x))
             along = torch.autograd.grad(
                 y, [t for t in (x, exponent) if t.requires_grad], grad, create_graph=True
