@@ -40,7 +40,7 @@ class LogCholesky(PositiveDefiniteMap):
 
 
 def _factor(y: Tensor) -> Tensor:
-    lower = y.tril()
+    lower = y.clone().tril_()
     _diagonal(lower).exp_()
     return lower
 
@@ -60,7 +60,7 @@ class _Forward(Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (lower,) = ctx.saved_tensors
-        along = grad.tril()
+        along = grad.clone().tril_()
         _diagonal(along).div_(_diagonal(lower))
         inner = (lower.mT @ along).tril_()
         _diagonal(inner).mul_(0.5)
