@@ -6,11 +6,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.diffeos.base import PositiveDefiniteMap
 from liebn.linalg import cholesky, spectral
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 
 
 def _diagonal(x: Tensor) -> Tensor:
@@ -57,7 +56,7 @@ class _Forward(Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (lower,) = ctx.saved_tensors
         along = grad.clone().tril_()
@@ -79,7 +78,7 @@ class _Inverse(Function):
         return lower @ lower.mT
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (lower,) = ctx.saved_tensors
         along = ((grad + grad.mT) @ lower).tril_()

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.groups.base import Centred, Gyrogroup, Ray
 from liebn.groups.mean import (
@@ -23,7 +22,7 @@ from liebn.groups.mean import (
 from liebn.groups.spectral_ray import SpectralRay, sum_of_products
 from liebn.groups.vector import require_admissible
 from liebn.linalg import cholesky, numerics, positive, spectral
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 
 
 class Frame(NamedTuple):
@@ -323,7 +322,7 @@ class _Centre(Function):
         return mean, found.eigenvalues.diag_embed(), found.eigenvalues, rows
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(
         ctx: Any, along_mean: Tensor | None, along_z: Tensor | None, *_: None
     ) -> tuple[Tensor | None, None, None, None]:

@@ -266,12 +266,14 @@ class LieGroup(Gyrogroup):
 
 def derivative_along(function: Callable[[Tensor], Tensor], x: Tensor, v: Tensor) -> Tensor:
     """Df(x)[v], as the derivative in u of the backward pass <u, Df(x)[v]>, which is linear in u."""
+    wanted = torch.is_grad_enabled()
     with torch.enable_grad():
-        x = x if x.requires_grad else x.detach().requires_grad_()
+        # An alias, so that what else `function` made of the same tensor stays constant.
+        x = x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
         y = function(x)
         u = torch.zeros_like(y, requires_grad=True)
         (pulled,) = torch.autograd.grad(y, x, u, create_graph=True)
         (along,) = torch.autograd.grad(
-            pulled, u, v, create_graph=torch.is_grad_enabled(), materialize_grads=True
+            pulled, u, v, create_graph=wanted, materialize_grads=True
         )
     return along

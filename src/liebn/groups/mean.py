@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.linalg import numerics
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 
 if TYPE_CHECKING:
     from liebn.groups.base import Gyrogroup
@@ -282,7 +281,7 @@ class _ImplicitShift(Function):
         return torch.zeros_like(share)
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None, None]:
         space, average = ctx.problem
         mean, x = ctx.saved_tensors

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.groups.base import Centred, Ray
 from liebn.groups.mean import (
@@ -22,7 +21,7 @@ from liebn.groups.mean import (
 )
 from liebn.groups.rotation import Rotations
 from liebn.linalg import quaternion, rotation
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 from liebn.linalg.quaternion import Planes
 
 
@@ -122,7 +121,7 @@ class _Tangent(Function):
         return x.new_zeros(3, *x.shape[:-2])
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (x,) = ctx.saved_tensors
         return _turn(x, grad)
@@ -135,7 +134,7 @@ class _SquaredNorm(Function):
         return 2 * quaternion.dot(vectors.unbind(0), vectors.unbind(0))
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (vectors,) = ctx.saved_tensors
         return 4 * grad * vectors, None
@@ -166,7 +165,7 @@ class _PowerOnto(Function):
         return out
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, Tensor | None, Tensor | None]:
         vectors, t, out, *onto = ctx.saved_tensors
         batch = out.shape[:-2]
@@ -282,7 +281,7 @@ class _Centre(Function):
         return mean, torch.zeros_like(vectors), vectors
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(
         ctx: Any, along_mean: Tensor | None, along: Tensor | None, _: None
     ) -> tuple[Tensor | None, None, None, None]:

@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.linalg import spectral
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 
 
 class SpectralRay:
@@ -59,7 +58,7 @@ class _SquaredNorm(Function):
         return square + beta * logs.sum(-1).square() if beta else square
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         eigenvalues, logs = ctx.saved_tensors
         alpha, beta = ctx.weights
@@ -89,7 +88,7 @@ class _PowerOnto(Function):
         return scaled.mT @ scaled
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, Tensor | None, Tensor | None]:
         eigenvalues, rows, moved, t = ctx.saved_tensors
         pulled = moved @ spectral.symmetrise(grad)

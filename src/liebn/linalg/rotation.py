@@ -12,10 +12,9 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.linalg import numerics, spectral
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 
 Matrices = Float[Tensor, "*batch n n"]
 Vectors = Float[Tensor, "*batch 3"]
@@ -123,7 +122,7 @@ class _Log3(Function):
         return vector
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         r, w, angle = ctx.saved_tensors
         # d log(R exp(hat d)) = (I + ½ W + c W²) d with c = (1 - x cot x) / angle², so the adjoint:
@@ -161,7 +160,7 @@ class _Log(Function):
         return value
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         r, value = ctx.saved_tensors
         # i log R = V φ V*, and dlog(R)[R A] = V (κ ∘ V* A V) V* with κ = exp(-iδ) δ / sin δ at
@@ -220,7 +219,7 @@ class _Project(Function):
         return r
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         r, vh, h = ctx.saved_tensors
         inner = vh @ skew(r.mT @ grad) @ vh.mT

@@ -12,10 +12,9 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.linalg import numerics
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 from liebn.linalg.scalar_functions import Exp, Floor, Log, Power, ScalarFunction, Smooth
 
 __all__ = [
@@ -146,7 +145,7 @@ class _Differential(Function):
         return _derivative(v, eigenvalues, vectors, function)
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         v, eigenvalues, vectors = ctx.saved_tensors
         g = symmetrise(vectors.mT @ grad @ vectors)
@@ -198,7 +197,7 @@ class _Diagonalise(Function):
         return eigenvalues.diag_embed(), eigenvalues, vectors
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor, *_: Tensor) -> Tensor:
         (vectors,) = ctx.saved_tensors
         return conjugate(vectors, grad)

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from liebn.groups import Gyrogroup, Rule, Total
 from liebn.groups.mean import Fit, descend, pairing
-from liebn.linalg.autograd import Function
+from liebn.linalg.autograd import Function, first_order
 
 
 class Running(NamedTuple):
@@ -83,7 +82,7 @@ class _AllReduce(Function):
         return total
 
     @staticmethod
-    @once_differentiable
+    @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         grad = grad.clone(memory_format=torch.contiguous_format)
         dist.all_reduce(grad, group=ctx.process_group)

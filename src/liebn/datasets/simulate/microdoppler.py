@@ -22,7 +22,9 @@ Parameters. Carrier 10 GHz (X band), as in Raval et al. (2021), who generate dro
 same model. Blade lengths span those of commercial drones, whose makers code the diameter in inches
 into the propeller's name: 5 to 7.5 cm (4 to 6 inches) for the smallest camera drones, 10 to 13 cm
 (8 to 10 inches) for the middle class, 20 to 27 cm (16 to 21 inches) for the large ones. Rotation
-rates of 55 to 110 turns per second are chosen to put the blade tips at 25 to 130 m/s. One rotor is
+rates go round those that Raval et al. take for drones on the market: 116 turns per second for
+blades of 5 cm (DJI Phantom 4), 91.7 for 7 cm (DJI Mavic Air 2), 70 for 26.7 cm (DJI Matrice 300);
+the middle class lies between. The tips then move at 25 to 130 m/s. One rotor is
 modelled, the nearest. The ranges of angle, velocity and signal-to-noise ratio set the difficulty;
 they were set once, for a linear classifier, and no method has its own.
 
