@@ -259,17 +259,20 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
     best = _decompose(x, cholesky.factor(start_of(space, x, average, rule)), average)
     step = torch.zeros_like(best.root)
     shorten = torch.ones_like(best.dispersion)
+    noise = torch.zeros_like(best.dispersion)
     single = rule.most_steps == 1
     fresh = True
     for _ in range(rule.most_steps):
         if fresh:
             residual = average.reduce(average.gram(best.rows, best.logs.unsqueeze(-1) * best.rows))
             step = residual = spectral.symmetrise(residual)
+            # Rounding leaves an error of eps times the condition of the samples in a logarithm,
+            # and a noise in the dispersion that it takes more than to call a step worse.
+            spread = average.total.largest(best.logs.amax(-1) - best.logs.amin(-1))
+            floor = numerics.SLACK * eps * spread.exp()[..., None, None]
+            deviation = best.dispersion.sqrt()
+            noise = floor * (2 * deviation + floor)
             if not single:
-                # Rounding leaves an error of eps times the condition of the samples.
-                spread = average.total.largest(best.logs.amax(-1) - best.logs.amin(-1))
-                floor = numerics.SLACK * eps * spread.exp()[..., None, None]
-                deviation = best.dispersion.sqrt()
                 goal = rule.tolerance * deviation + floor
                 size = pairing(residual, residual, 2).sqrt()
                 if bool((size <= goal).all()):
@@ -284,7 +287,7 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
                     step = hessian.solve(residual, 7, precise.clamp_max(0.1))
         root = best.root @ cholesky.factor(spectral.exp(shorten * step))
         tried = _decompose(x, root, average)
-        worse = tried.dispersion > best.dispersion * (1 + numerics.SLACK * eps)
+        worse = tried.dispersion > best.dispersion + noise
         fresh = not bool(worse.all())
         best = _choose(worse, best, tried)
         shorten = torch.where(worse, 0.5 * shorten, torch.ones_like(shorten))

@@ -193,7 +193,8 @@ class Gyrogroup(nn.Module, ABC):
     @final
     def squared_distance(self, x: Tensor, y: Tensor) -> Tensor:
         """d(x, y)², smooth where the points coincide."""
-        return self.ray(self.untranslate(x, y)).squared_norm()
+        model = self.model
+        return model.ray(model.untranslate(self.to_model(x), self.to_model(y))).squared_norm()
 
     @final
     def distance(self, x: Tensor, y: Tensor) -> Tensor:
@@ -206,7 +207,9 @@ class Gyrogroup(nn.Module, ABC):
     def geodesic(self, x: Tensor, y: Tensor, t: Tensor | float) -> Tensor:
         """x ⊕ exp(t log(⊖x ⊕ y)): x at t = 0, y at t = 1, at constant speed."""
         t = torch.as_tensor(t, dtype=x.dtype, device=x.device)
-        return self.ray(self.untranslate(x, y)).at(t, onto=x)
+        model, start = self.model, self.to_model(x)
+        ray = model.ray(model.untranslate(start, self.to_model(y)))
+        return self.from_model(ray.at(t, onto=start))
 
     @final
     def mean(self, x: Tensor, dim: int = 0, weights: Tensor | None = None) -> Tensor:
@@ -273,7 +276,5 @@ def derivative_along(function: Callable[[Tensor], Tensor], x: Tensor, v: Tensor)
         y = function(x)
         u = torch.zeros_like(y, requires_grad=True)
         (pulled,) = torch.autograd.grad(y, x, u, create_graph=True)
-        (along,) = torch.autograd.grad(
-            pulled, u, v, create_graph=wanted, materialize_grads=True
-        )
+        (along,) = torch.autograd.grad(pulled, u, v, create_graph=wanted, materialize_grads=True)
     return along

@@ -224,20 +224,16 @@ def descend(
     never worse than the start. Without a Hessian the steps are Karcher's.
     """
     dims = len(space.point_shape)
-    floor = numerics.SLACK * numerics.eps(start.dtype)
+    eps = numerics.SLACK * numerics.eps(start.dtype)
     mean = kept = start
-    least = shorten = None
     step = torch.zeros_like(start)
-    for taken in range(rule.most_steps + 1):
-        residual, dispersion, farthest = fit_at(mean)
-        if least is None or shorten is None:
-            least, shorten = torch.full_like(dispersion, torch.inf), torch.ones_like(dispersion)
-        worse = dispersion > least * (1 + floor)
-        kept = torch.where(worse, kept, mean)
-        least = torch.where(worse, least, dispersion)
+    residual, least, farthest = fit_at(mean)
+    shorten, worse = torch.ones_like(least), torch.zeros_like(least, dtype=torch.bool)
+    for _ in range(rule.most_steps):
+        # Rounding leaves an error in a logarithm, and with it a noise in the dispersion.
+        deviation, floor = least.sqrt(), eps * (1 + farthest.sqrt())
         size = pairing(residual, residual, dims).sqrt()
-        goal = rule.tolerance * dispersion.sqrt() + floor * farthest.sqrt()
-        if taken == rule.most_steps or bool(((size <= goal) & ~worse).all()):
+        if bool(((size <= rule.tolerance * deviation + floor) & ~worse).all()):
             break
         shorten = torch.where(worse, 0.5 * shorten, (2 * shorten).clamp_max(1))
         if hessian_at is not None and not bool(worse.all()):
@@ -249,6 +245,10 @@ def descend(
             residual = torch.where(uphill, residual, newton)
         step = torch.where(worse, step, residual)
         mean = space.compose(kept, space.exp(shorten * step))
+        residual, dispersion, farthest = fit_at(mean)
+        worse = dispersion > least + floor * (2 * deviation + floor)
+        kept = torch.where(worse, kept, mean)
+        least = torch.where(worse, least, dispersion)
     return kept
 
 

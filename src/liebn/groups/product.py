@@ -112,6 +112,18 @@ class Product(Gyrogroup):
     def squared_norm(self, v: Tensor) -> Tensor:
         return reduce(add, (f.squared_norm(p) for f, p in self._with_tangent(v)))
 
+    def log_at(self, p: Tensor, x: Tensor) -> Tensor:
+        pairs = zip(self._with(p), self.unpack(x), strict=True)
+        return self.pack(f.log_at(q, y) for (f, q), y in pairs)
+
+    def exp_at(self, p: Tensor, v: Tensor) -> Tensor:
+        pairs = zip(self._with(p), self.unpack(v), strict=True)
+        return self.pack(f.exp_at(q, w) for (f, q), w in pairs)
+
+    def inner_at(self, p: Tensor, u: Tensor, v: Tensor) -> Tensor:
+        triples = zip(self._with(p), self.unpack(u), self.unpack(v), strict=True)
+        return reduce(add, (f.inner_at(q, a, b) for (f, q), a, b in triples))
+
     def project(self, x: Tensor) -> Tensor:
         return self.pack(f.project(p) for f, p in self._with(x))
 

@@ -29,7 +29,7 @@ class Vector(LieGroup):
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> Tensor:
-        return torch.zeros(*batch, *self.point_shape, dtype=dtype, device=device)
+        return torch.zeros((*batch, *self.point_shape), dtype=dtype, device=device)
 
     @final
     def compose(self, x: Tensor, y: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ class Vector(LieGroup):
     def violation(self, x: Tensor) -> Tensor:
         """The distance to the projection relative to the size of x; infinite if x is not finite."""
         dims = len(self.point_shape)
-        flat = x.reshape(*x.shape[: x.dim() - dims], -1)
+        flat = x.reshape(*x.shape[: x.dim() - dims], self.point_shape.numel())
         off = (x - self.project(x)).reshape(flat.shape).abs().amax(-1)
         size = flat.abs().amax(-1).clamp_min(torch.finfo(x.dtype).tiny)
         return torch.where(torch.isfinite(flat).all(-1), off / size, torch.inf)

@@ -19,8 +19,8 @@ from liebn.linalg.autograd import Function, first_order
 Matrices = Float[Tensor, "*batch n n"]
 Vectors = Float[Tensor, "*batch 3"]
 
-HALF_TURN_COSINE = -0.9999
-"""Planes of a smaller cosine count as half turns; above it, log R = S g(C) loses < 3 digits."""
+HALF_TURN_COSINE = -0.7
+"""Planes of a smaller cosine count as half turns: their sine may be too small to divide by."""
 
 
 def skew(a: Matrices) -> Matrices:
@@ -44,7 +44,12 @@ def vee(a: Float[Tensor, "*batch 3 3"]) -> Vectors:
 
 def exp(a: Matrices) -> Matrices:
     """The exponential of the skew part of A, a rotation."""
-    return torch.matrix_exp(skew(a))
+    return without_drift(torch.matrix_exp(skew(a)))
+
+
+def without_drift(x: Matrices) -> Matrices:
+    """X (3 I - XᵀX) / 2: it squares the deviation from a rotation, so rounding cannot add up."""
+    return 1.5 * x - 0.5 * x @ (x.mT @ x)
 
 
 def log(r: Matrices) -> Matrices:
@@ -145,8 +150,12 @@ class _Log(Function):
         paired = cosines[..., : 2 * planes].unflatten(-1, (planes, 2)).mean(-1)
         half_turn = paired < HALF_TURN_COSINE
         cosine = torch.cat([paired.repeat_interleave(2, -1), cosines[..., 2 * planes :]], -1)
-        sine = ((1 - cosine) * (1 + cosine)).clamp_min(numerics.TINY).sqrt()
-        ratio = torch.where(cosine > 0, sine.asin(), torch.pi - sine.asin()) / sine
+        # A row of the skew part has the length of the sine of its plane, to an error of eps.
+        sine = torch.linalg.vector_norm(inner, dim=-1)
+        angle = torch.atan2(sine, cosine)
+        ratio = torch.where(
+            sine > numerics.TINY, angle / sine.clamp_min(numerics.TINY), torch.ones_like(sine)
+        )
         ratio = torch.where(cosine < HALF_TURN_COSINE, torch.zeros_like(ratio), ratio)
         same = (ratio.unsqueeze(-1) > 0) & (ratio.unsqueeze(-2) > 0)
         result = torch.where(same, inner * 0.5 * (ratio.unsqueeze(-1) + ratio.unsqueeze(-2)), 0.0)

@@ -208,8 +208,11 @@ def apply(x: Matrices, function: ScalarFunction) -> Matrices:
     return _Apply.apply(x, function)
 
 
-def differential(x: Matrices, v: Matrices, function: ScalarFunction) -> Matrices:
+def differential(
+    x: Float[Tensor, "*#batch n n"], v: Float[Tensor, "*#batch n n"], function: ScalarFunction
+) -> Matrices:
     """Df(X)[V], the derivative of f at X in the symmetric direction V."""
+    x, v = torch.broadcast_tensors(x, v)
     eigenvalues, vectors = eigh(x.detach())
     if function.positive:
         require_positive(eigenvalues)
