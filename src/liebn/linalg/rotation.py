@@ -174,7 +174,7 @@ class _Log(Function):
         r, value = ctx.saved_tensors
         # i log R = V φ V*, and dlog(R)[R A] = V (κ ∘ V* A V) V* with κ = exp(-iδ) δ / sin δ at
         # δ = ½ (φ_i - φ_j). The two vectors of one plane never meet, since vᵀ A v = 0: there κ = 0.
-        angles, vectors = torch.linalg.eigh(1j * value)
+        angles, vectors = spectral.eigh(1j * value)
         delta = 0.5 * (angles.unsqueeze(-1) - angles.unsqueeze(-2))
         sinc = torch.sinc(delta / torch.pi)
         safe = sinc.abs() > numerics.eps(grad.dtype)
@@ -203,7 +203,7 @@ def _log_of_half_turns(inner: Tensor, near: Tensor) -> Tensor:
     s = torch.where(size < floor, default, s)
     size = size.clamp_min(floor)
     outside = 4.0 * (~near).to(s.dtype).diag_embed()
-    sines, vectors = torch.linalg.eigh(1j * s / size + outside)
+    sines, vectors = spectral.eigh(1j * s / size + outside)
     rank = torch.arange(near.shape[-1], device=near.device)
     count = near.sum(-1, keepdim=True)
     sign = torch.where(rank < count, torch.where(2 * rank < count, -1.0, 1.0), 0.0).to(s.dtype)
