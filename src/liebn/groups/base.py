@@ -220,6 +220,27 @@ class Gyrogroup(nn.Module, ABC):
             dim: which dimension of the batch shape to average over.
             weights: (N,) or of the batch shape; nonnegative.
         """
+        samples, weights = self._samples_first(x, dim, weights)
+        model = self.model
+        y = self.to_model(samples)
+        return self.from_model(model._mean(y, Average(y, weights, LOCAL), EXACT))
+
+    @final
+    def residual(
+        self, mean: Tensor, x: Tensor, dim: int = 0, weights: Tensor | None = None
+    ) -> Tensor:
+        """‖Σ w_i log(⊖m ⊕ x_i)‖ / Σ w_i: how far m is from the mean, to first order.
+
+        `mean` stops where this is 1e-10 of the standard deviation, or as small as rounding lets it.
+        """
+        samples, weights = self._samples_first(x, dim, weights)
+        model, y = self.model, self.to_model(samples)
+        logs = model.log(model.untranslate(self.to_model(mean), y))
+        return model.squared_norm(Average(y, weights, LOCAL)(logs)).sqrt()
+
+    def _samples_first(
+        self, x: Tensor, dim: int, weights: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
         batch = x.dim() - len(self.point_shape)
         if not -batch <= dim < batch:
             raise IndexError(
@@ -231,9 +252,7 @@ class Gyrogroup(nn.Module, ABC):
         x = x.movedim(dim, 0)
         if x.shape[0] == 0:
             raise ValueError("the mean of no points is not defined")
-        model = self.model
-        y = self.to_model(x)
-        return self.from_model(model._mean(y, Average(y, weights, LOCAL), EXACT))
+        return x, weights
 
     def log_at(self, p: Tensor, x: Tensor) -> Tensor:
         """Log_p x: the velocity at p, in ambient coordinates, of the shortest geodesic to x."""
