@@ -21,7 +21,7 @@ COVER := --cov --cov-report=term --cov-fail-under=$(FLOOR)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test coverage lint style types imports format clean
+.PHONY: help install demo test coverage bench lint style types imports format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -42,6 +42,9 @@ test: $(STAMP)  ## run the tests; ARGS='-k name' goes to pytest, COVERAGE=1 meas
 
 coverage:  ## run the tests and ask for 95 % line coverage
 	@$(MAKE) --no-print-directory test COVERAGE=1
+
+bench: $(STAMP)  ## measure speed, accuracy and memory against other libraries; ARGS=--quick
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
 
 lint: style types imports  ## style, types and the import rule
 

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-GROUPS = ("liebn.groups.command", "liebn.datasets.command")
+GROUPS = ("liebn.groups.command", "liebn.datasets.command", "liebn.bench")
 INTERRUPTED = 130
 
 

@@ -260,22 +260,26 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
     step = torch.zeros_like(best.root)
     shorten = torch.ones_like(best.dispersion)
     noise = torch.zeros_like(best.dispersion)
+    size = torch.full_like(best.dispersion, torch.inf)
     single = rule.most_steps == 1
     fresh = True
     for _ in range(rule.most_steps):
         if fresh:
             residual = average.reduce(average.gram(best.rows, best.logs.unsqueeze(-1) * best.rows))
             step = residual = spectral.symmetrise(residual)
-            # Rounding leaves an error of eps times the condition of the samples in a logarithm,
-            # and a noise in the dispersion that it takes more than to call a step worse.
+            # Rounding leaves an error of eps times a condition number in a logarithm: surely that
+            # of the centred samples, at worst that of the mean too. A step is not worse unless
+            # the dispersion grows by more than the noise this makes.
             spread = average.total.largest(best.logs.amax(-1) - best.logs.amin(-1))
             floor = numerics.SLACK * eps * spread.exp()[..., None, None]
+            worst = floor * _condition(best.root)
             deviation = best.dispersion.sqrt()
-            noise = floor * (2 * deviation + floor)
+            noise = worst * (2 * deviation + worst)
             if not single:
                 goal = rule.tolerance * deviation + floor
-                size = pairing(residual, residual, 2).sqrt()
-                if bool((size <= goal).all()):
+                before, size = size, pairing(residual, residual, 2).sqrt()
+                stuck = (size <= worst) & (size > 0.5 * before)
+                if bool(((size <= goal) | stuck).all()):
                     break
             if rule.step == "newton":
                 hessian = Hessian(best.logs, best.rows, average)
@@ -292,6 +296,12 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
         best = _choose(worse, best, tried)
         shorten = torch.where(worse, 0.5 * shorten, torch.ones_like(shorten))
     return best
+
+
+def _condition(root: Tensor) -> Tensor:
+    """An estimate of the condition of L Lᵀ, from the pivots, (*channels, 1, 1)."""
+    pivots = root.diagonal(dim1=-2, dim2=-1)
+    return (pivots.amax(-1) / pivots.amin(-1)).square()[..., None, None]
 
 
 def _choose(worse: Tensor, old: _Decomposition, new: _Decomposition) -> _Decomposition:

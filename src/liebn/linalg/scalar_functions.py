@@ -130,13 +130,14 @@ class Power(ScalarFunction):
         return a ** self._exponent(1)
 
     def divided_difference(self, a: Tensor) -> Tensor:
-        b = lower_of_pair(a)
-        r = gap_of_pair(a).div_(b).add_(numerics.TINY)
+        r = gap_of_pair(a).div_(lower_of_pair(a)).add_(numerics.TINY)
+        quotient = r.log1p().mul_(self._exponent(2)).expm1_().div_(r)
+        del r  # as large as the matrices
         # b^(p-1), raised before it is spread over pairs; the lower of a pair has the lower index.
         raised = a ** (self._exponent(1) - 1)
         first = torch.ones(a.shape[-1:] * 2, dtype=torch.bool, device=a.device).triu()
         power = torch.where(first, raised.unsqueeze(-1), raised.unsqueeze(-2))
-        return r.log1p().mul_(self._exponent(2)).expm1_().div_(r).mul_(power)
+        return quotient.mul_(power)
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         p = self._exponent(3)

@@ -13,7 +13,7 @@ from liebn.groups import Gyrogroup, Rule
 from liebn.groups.mean import EXACT
 from liebn.nn.momentum_lie_batch_norm import MomentumLieBatchNorm
 from liebn.nn.samples import Layout, admit
-from liebn.nn.statistics import Running, streamed_statistics
+from liebn.nn.statistics import ProcessTotal, Running, Update, streamed_statistics
 
 
 class DomainLieBatchNorm(MomentumLieBatchNorm):
@@ -110,31 +110,41 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
         self, x: Tensor, domain: int | Tensor, weights: Tensor | None = None
     ) -> Tensor:
         """Normalize each point with the statistics of its domain."""
-        layout = Layout.of(x, self.channels, tuple(self.group.point_shape))
-        numbers = layout.flatten(self._numbers(domain, layout.batch, x.device), "domains")
+        own = (*self._per_domain, "domain_names")
+        before = {name: getattr(self, name) for name in own}
 
-        def normalise(y: Tensor, w: Tensor | None) -> Tensor:
+        def normalise(y: Tensor, w: Tensor | None, layout: Layout) -> tuple[Tensor, list[Update]]:
+            numbers = layout.flatten(self._numbers(domain, layout.batch, x.device), "domains")
             rest = torch.ones_like(numbers, dtype=torch.bool)  # of weight 0, in domains of weight 0
-            parts, order = [], []
+            parts, order, updates = [], [], []
             for number in self._present(numbers if w is None else numbers[w > 0]):
                 chosen = numbers == number
                 rest &= ~chosen
-                own = None if w is None else w[chosen]
-                parts.append(self._normalise_domain(number, y[chosen], own))
+                with layout.among(chosen):
+                    weights_here = None if w is None else w[chosen]
+                    part, new = self._normalise_domain(number, y[chosen], weights_here)
+                parts.append(part)
+                updates += new
                 order.append(chosen)
             places = torch.cat([torch.nonzero(mask).squeeze(1) for mask in (*order, rest)])
-            return torch.cat([*parts, y[rest]])[places.argsort()]
+            return torch.cat([*parts, y[rest]])[places.argsort()], updates
 
-        return self._forward(x, weights, normalise)
+        try:
+            return self._forward(x, weights, normalise)
+        except Exception:
+            for name, buffer in before.items():  # without the domains that this batch has added
+                setattr(self, name, buffer)
+            raise
 
-    def _normalise_domain(self, number: int, y: Tensor, weights: Tensor | None) -> Tensor:
+    def _normalise_domain(
+        self, number: int, y: Tensor, weights: Tensor | None
+    ) -> tuple[Tensor, list[Update]]:
         running = Running(self.running_mean[number], self.running_var[number])
         if not self.training:
-            return self._normalise_with(running, y)
+            return self._normalise_with(running, y), []
         running_train = Running(self.train_mean[number], self.train_var[number])
-        z = self._normalise_running(y, weights, running, running_train)
-        self.num_batches_tracked[number] += 1
-        return z
+        count = self.num_batches_tracked[number]
+        return self._normalise_running(y, weights, running, running_train, count)
 
     def _numbers(self, domain: int | Tensor, batch: int, device: torch.device) -> Tensor:
         """The place of each sample's domain among the names, (batch,)."""
@@ -148,10 +158,17 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
                 f"unseen domains {unseen}: add them with add_domain, and refit them on their data, "
                 "or construct the layer with allow_unseen=True"
             )
+        if self._sums_over_processes and self.allow_unseen:
+            everywhere: list[list[int]] = [
+                [] for _ in range(dist.get_world_size(self.process_group))
+            ]
+            ProcessTotal(self.process_group).agree(device)
+            dist.all_gather_object(everywhere, unseen, group=self.process_group)
+            unseen = sorted({name for names in everywhere for name in names})
         for name in unseen:
             self.add_domain(name)
         if unseen:
-            return self._numbers(domain, batch, device)
+            found = present.unsqueeze(1) == self.domain_names.to(device).unsqueeze(0)
         return found.long().argmax(1)[member]
 
     def _present(self, numbers: Tensor) -> list[int]:
@@ -159,6 +176,7 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
         here = torch.zeros(len(self.domain_names), device=numbers.device)
         here[numbers] = 1
         if self._sums_over_processes:
+            ProcessTotal(self.process_group).agree(here.device)
             dist.all_reduce(here, dist.ReduceOp.MAX, group=self.process_group)
         (present,) = torch.nonzero(here, as_tuple=True)
         return present.tolist()
@@ -180,18 +198,22 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
         if isinstance(data, Tensor):
             if domain is None:
                 raise ValueError("refit(x, domain) needs the domain of the points")
-            points, numbers = self._for_refit(data, domain)
+            points, numbers = self._for_refit(data, domain, strict=True)
+            y, updates = self.group.to_model(points), []
             for number in numbers.unique().tolist():
-                model = self.group.model
-                centred = model.centre(self.group.to_model(points[numbers == number]), rule=EXACT)
-                self._set_domain(number, centred.mean, centred.variance)
+                centred = self.group.model.centre(y[numbers == number], rule=EXACT)
+                updates += self._updates(number, centred.mean, centred.variance)
+            for update in updates:
+                update.apply()
             return
         if isinstance(data, Iterator):
             raise ValueError(
                 "refit passes over its data repeatedly: give a loader or a list, not an iterator"
             )
 
-        rows = sorted({n for x, d in data for n in self._for_refit(x, d)[1].unique().tolist()})
+        rows = sorted(
+            {n for x, d in data for n in self._for_refit(x, d, strict=True)[1].unique().tolist()}
+        )
         place = {number: row for row, number in enumerate(rows)}
 
         def chunks() -> Iterator[tuple[Tensor, Tensor]]:
@@ -201,24 +223,33 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
                 yield self.group.to_model(points), own
 
         means, variances = streamed_statistics(self.group.model, chunks, len(rows))
-        for number, mean, variance in zip(rows, means, variances, strict=True):
-            self._set_domain(number, mean, variance)
+        updates = [
+            update
+            for number, mean, variance in zip(rows, means, variances, strict=True)
+            for update in self._updates(number, mean, variance)
+        ]
+        for update in updates:
+            update.apply()
 
-    def _for_refit(self, x: Tensor, domain: int | Tensor) -> tuple[Tensor, Tensor]:
+    def _for_refit(
+        self, x: Tensor, domain: int | Tensor, *, strict: bool = False
+    ) -> tuple[Tensor, Tensor]:
         layout = Layout.of(x, self.channels, tuple(self.group.point_shape))
         if layout.batch == 0:
             raise ValueError("refit needs at least one sample, got an empty batch")
         numbers = layout.flatten(self._numbers(domain, layout.batch, x.device), "domains")
         with layout.naming_samples():
             samples = layout.gather(x).to(self._computing_dtype(x))
-            return admit(self.group, samples, None, strict=False), numbers
+            return admit(self.group, samples, None, strict=strict), numbers
 
-    def _set_domain(self, number: int, mean: Tensor, variance: Tensor) -> None:
-        for point, var in (
-            (self.running_mean, self.running_var),
-            (self.train_mean, self.train_var),
-        ):
-            Running(point[number], var[number]).set(mean, variance, self.group)
+    def _updates(self, number: int, mean: Tensor, variance: Tensor) -> list[Update]:
+        return [
+            Running(point[number], var[number]).update(mean, variance, self.group)
+            for point, var in (
+                (self.running_mean, self.running_var),
+                (self.train_mean, self.train_var),
+            )
+        ]
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         # A saved layer may know other domains than this one: take its list of them.

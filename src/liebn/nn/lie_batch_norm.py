@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from liebn.groups import Centred, Gyrogroup, Ray, Rule, Total
 from liebn.groups.mean import LOCAL, RULES, Average
 from liebn.nn.samples import Layout, admit
-from liebn.nn.statistics import ProcessTotal, Running, raise_on_every_process
+from liebn.nn.statistics import OtherProcessError, ProcessTotal, Running, Update
 
 
 class Still:
@@ -186,13 +186,36 @@ class LieBatchNorm(nn.Module):
             return self.bias_manifold
         if self.bias_tangent is not None:
             return self.group.exp(self.bias_tangent)
-        return self.group.identity(*self.channels)
+        own = next((t for t in (self.scale, self.running_mean) if t is not None), torch.empty(0))
+        return self.group.identity(*self.channels, dtype=own.dtype, device=own.device)
 
     def forward(self, x: Tensor, weights: Tensor | None = None) -> Tensor:
         """Normalize points, (batch, *channels, *extra, *point)."""
         return self._forward(x, weights, self._normalise)
 
     def _forward(self, x: Tensor, weights: Tensor | None, normalise: Any) -> Tensor:
+        """Normalize, and write running averages once nothing can go wrong on any process.
+
+        `normalise` maps points of the model, (N, *channels, *point), with their weights and the
+        layout they came in, to such points and the updates to write.
+        """
+        try:
+            y, updates = self._compute(x, weights, normalise)
+        except OtherProcessError:
+            raise
+        except Exception:
+            if self._sums_over_processes:
+                ProcessTotal(self.process_group).agree(x.device, failed=True)
+            raise
+        if self._sums_over_processes:
+            ProcessTotal(self.process_group).agree(x.device)
+        for update in updates:
+            update.apply()
+        return y
+
+    def _compute(
+        self, x: Tensor, weights: Tensor | None, normalise: Any
+    ) -> tuple[Tensor, list[Update]]:
         layout = Layout.of(x, self.channels, tuple(self.group.point_shape))
         dtype = self._computing_dtype(x)
         with torch.autocast(x.device.type, enabled=False), layout.naming_samples():
@@ -201,9 +224,9 @@ class LieBatchNorm(nn.Module):
                 weights = layout.flatten(weights, "weights").to(samples)
             samples = self._admit(samples, weights)
             if samples.shape[0] == 0 and not self._sums_over_processes:
-                return x.clone()
-            z = normalise(self.group.to_model(samples), weights)
-            return layout.scatter(self.group.from_model(z)).to(x.dtype)
+                return x.clone(), []
+            z, updates = normalise(self.group.to_model(samples), weights, layout)
+            return layout.scatter(self.group.from_model(z)).to(x.dtype), updates
 
     def _computing_dtype(self, x: Tensor) -> torch.dtype:
         if not x.is_floating_point():
@@ -225,31 +248,30 @@ class LieBatchNorm(nn.Module):
         return self.synchronised and self.training
 
     def _admit(self, samples: Tensor, weights: Tensor | None) -> Tensor:
-        problem = None
-        try:
-            if self._uses_batch and samples.shape[0] == 0 and not self._sums_over_processes:
-                raise ValueError("expected at least one sample in training, got an empty batch")
-            if self._uses_batch and weights is not None and not bool(weights.sum() > 0):
-                raise ValueError("expected a sample of positive weight, got none")
-            samples = admit(self.group, samples, weights, strict=self._sums_over_processes)
-        except ValueError as error:
-            problem = error
-        if self._sums_over_processes:
-            raise_on_every_process(problem, self.process_group, samples.device)
-        if problem is not None:
-            raise problem
+        samples = admit(self.group, samples, weights, strict=self._sums_over_processes)
+        if self._uses_batch:
+            counted = samples.new_ones(samples.shape[0]) if weights is None else weights
+            if not bool(self._total(counted) > 0):
+                raise ValueError(
+                    "expected at least one sample in training, got an empty batch"
+                    if samples.shape[0] == 0
+                    else "expected a sample of positive weight, got none"
+                )
         return samples
 
-    def _normalise(self, y: Tensor, weights: Tensor | None) -> Tensor:
-        """All three steps, on points of the model, (N, *channels, *point)."""
+    def _normalise(
+        self, y: Tensor, weights: Tensor | None, layout: Layout
+    ) -> tuple[Tensor, list[Update]]:
+        """All three steps, on points of the model."""
         if self._uses_batch:
             correction = self._correction(y, weights)
             centred = self._centre(y, weights)
+            updates = []
             if self.training and self._running is not None:
-                self._track(self._running, centred, correction)
-            return self._scale_and_bias(centred)
+                updates.append(self._advance(self._running, centred, correction))
+            return self._scale_and_bias(centred), updates
         assert self._running is not None  # noqa: S101
-        return self._normalise_with(self._running, y)
+        return self._normalise_with(self._running, y), []
 
     @property
     def _running(self) -> Running | None:
@@ -289,13 +311,13 @@ class LieBatchNorm(nn.Module):
         return mass / (mass - 1)
 
     @torch.no_grad()
-    def _track(self, running: Running, centred: Centred, correction: float) -> None:
+    def _advance(self, running: Running, centred: Centred, correction: float) -> Update:
         assert self.num_batches_tracked is not None  # noqa: S101
         seen = int(self.num_batches_tracked)
         share = 1 / (seen + 1) if self.momentum is None else self.momentum
         unbiased = centred.variance * correction
-        running.set(*running.moved(self.group, centred.mean, unbiased, share), self.group)
-        self.num_batches_tracked += 1
+        moved = running.moved(self.group, centred.mean, unbiased, share)
+        return running.update(*moved, self.group, self.num_batches_tracked)
 
     def _scale_and_bias(self, centred: Centred) -> Tensor:
         t = self._factor(centred.variance)

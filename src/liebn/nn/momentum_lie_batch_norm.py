@@ -9,7 +9,8 @@ from torch import Tensor
 
 from liebn.groups import Centred, Gyrogroup, Rule
 from liebn.nn.lie_batch_norm import LieBatchNorm
-from liebn.nn.statistics import Running
+from liebn.nn.samples import Layout
+from liebn.nn.statistics import Running, Update
 
 
 class MomentumLieBatchNorm(LieBatchNorm):
@@ -98,29 +99,35 @@ class MomentumLieBatchNorm(LieBatchNorm):
             last, rho = self.schedule
             self.gamma_train = 1 - rho ** (max(last - epoch, 0) / (last - 1)) + rho
 
-    def _normalise(self, y: Tensor, weights: Tensor | None) -> Tensor:
+    def _normalise(
+        self, y: Tensor, weights: Tensor | None, layout: Layout
+    ) -> tuple[Tensor, list[Update]]:
         if not self.training:
-            return super()._normalise(y, weights)
+            return super()._normalise(y, weights, layout)
         running = Running(self.running_mean, self.running_var)
         running_train = Running(self.train_mean, self.train_var)
-        z = self._normalise_running(y, weights, running, running_train)
-        self.num_batches_tracked += 1
-        return z
+        return self._normalise_running(y, weights, running, running_train, self.num_batches_tracked)
 
     def _normalise_running(
-        self, y: Tensor, weights: Tensor | None, running: Running, running_train: Running
-    ) -> Tensor:
-        """Advance both pairs of averages by a batch, and normalize it with the second."""
+        self,
+        y: Tensor,
+        weights: Tensor | None,
+        running: Running,
+        running_train: Running,
+        count: Tensor,
+    ) -> tuple[Tensor, list[Update]]:
+        """Normalize a batch with the second averages, advanced by it; the updates of both."""
         correction = self._correction(y, weights)
         centred = self._centre(y, weights)
         with torch.no_grad():
             unbiased = centred.variance * correction
-            running.set(*running.moved(self.group, centred.mean, unbiased, self.gamma), self.group)
+            moved = running.moved(self.group, centred.mean, unbiased, self.gamma)
+            updates = [running.update(*moved, self.group, count)]
         mean, variance = running_train.moved(
             self.group, centred.mean, centred.variance, self.gamma_train
         )
-        running_train.set(mean, variance, self.group)
-        return self._scale_and_bias(Centred(mean, self._ray_from(mean, y), variance))
+        updates.append(running_train.update(mean, variance, self.group))
+        return self._scale_and_bias(Centred(mean, self._ray_from(mean, y), variance)), updates
 
     def extra_repr(self) -> str:  # noqa: D102
         return f"{super().extra_repr()}, schedule={self.schedule}"

@@ -77,6 +77,18 @@ class Layout:
         return (i, *channel, *reversed(place))
 
     @contextmanager
+    def among(self, chosen: Tensor) -> Iterator[None]:
+        """Let an `InvalidPointError` about some of the samples, a mask, name one among them all."""
+        try:
+            yield
+        except InvalidPointError as error:
+            if len(error.index) != 1 + len(self.channels):
+                raise
+            i, *channel = error.index
+            place = int(torch.nonzero(chosen)[i])
+            raise InvalidPointError((place, *channel), error.reason) from None
+
+    @contextmanager
     def naming_samples(self) -> Iterator[None]:
         """Let an `InvalidPointError` name the sample by its index in the user's tensor."""
         try:

@@ -32,19 +32,48 @@ class Running(NamedTuple):
         if share == 1:
             return mean, variance
         model = group.model
-        moved = model.geodesic(group.to_model(self.mean.to(mean.dtype)), mean, share)
+        # A copy: the buffer is written to while the backward pass still needs what it held.
+        start = group.to_model(self.mean.to(mean.dtype, copy=True))
+        moved = model.geodesic(start, mean, share)
         return moved, torch.lerp(self.var.to(variance.dtype), variance, share)
 
     @torch.no_grad()
-    def set(self, mean: Tensor, variance: Tensor, group: Gyrogroup) -> None:
-        """Replace both, in place, by a point of the model and a variance, unless they overflow."""
-        point = group.from_model(mean)
-        if not bool(torch.isfinite(point).all() & torch.isfinite(variance).all()):
+    def update(
+        self, mean: Tensor, variance: Tensor, group: Gyrogroup, batches: Tensor | None = None
+    ) -> Update:
+        """The replacement of both by a point of the model and a variance, unless they overflow.
+
+        `batches` counts them, and goes up with it.
+        """
+        point, var = group.from_model(mean).to(self.mean), variance.to(self.var)
+        if not bool(torch.isfinite(point).all() & torch.isfinite(var).all()):
             raise ValueError(
                 "the statistics of the batch overflow: its samples are too large or too far apart"
             )
-        self.mean.copy_(point)
-        self.var.copy_(variance)
+        return Update(self, point, var, batches)
+
+
+class Update(NamedTuple):
+    """New values for running averages, written only once the whole batch has gone through."""
+
+    running: Running
+    mean: Tensor
+    var: Tensor
+    batches: Tensor | None
+
+    # Compiled ahead of time, a copy into a tensor without dimensions is lost (torch 2.13).
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    @torch.no_grad()
+    def apply(self) -> None:
+        """Write them, in place."""
+        self.running.mean.copy_(self.mean)
+        self.running.var.copy_(self.var)
+        if self.batches is not None:
+            self.batches.add_(1)
+
+
+class OtherProcessError(ValueError):
+    """The batch of another process is invalid."""
 
 
 class ProcessTotal(Total):
@@ -53,13 +82,28 @@ class ProcessTotal(Total):
     def __init__(self, process_group: Any) -> None:
         self.process_group = process_group
 
+    def agree(self, device: torch.device, failed: bool = False) -> None:
+        """Tell the other processes whether this one goes on, and raise if another does not.
+
+        Every collective operation is preceded by this one, so that a process which fails anywhere
+        in between says so here, where the others will ask next.
+        """
+        failures = torch.tensor(float(failed), device=device)
+        dist.all_reduce(failures, group=self.process_group)
+        if not failed and failures > 0:
+            raise OtherProcessError(
+                f"the batch of {int(failures)} other process(es) is invalid; see the error there"
+            )
+
     def __call__(self, values: Tensor) -> Tensor:
         """Σ over samples and processes, the same on every process."""
+        self.agree(values.device)
         total: Tensor = _AllReduce.apply(values.sum(0), self.process_group)
         return total
 
     def first(self, values: Tensor) -> Tensor:
         """The first sample of the first process that has one."""
+        self.agree(values.device)
         rank, size = dist.get_rank(self.process_group), dist.get_world_size(self.process_group)
         owner = torch.tensor(rank if values.shape[0] else size, device=values.device)
         dist.all_reduce(owner, dist.ReduceOp.MIN, group=self.process_group)
@@ -68,6 +112,7 @@ class ProcessTotal(Total):
 
     def largest(self, values: Tensor) -> Tensor:
         """The largest value over all samples of all processes."""
+        self.agree(values.device)
         largest = super().largest(values).contiguous()
         dist.all_reduce(largest, dist.ReduceOp.MAX, group=self.process_group)
         return largest
@@ -87,20 +132,6 @@ class _AllReduce(Function):
         grad = grad.clone(memory_format=torch.contiguous_format)
         dist.all_reduce(grad, group=ctx.process_group)
         return grad, None
-
-
-def raise_on_every_process(
-    problem: ValueError | None, process_group: Any, device: torch.device
-) -> None:
-    """Raise on all processes if one has a problem, so that none waits for another."""
-    failed = torch.tensor(float(problem is not None), device=device)
-    dist.all_reduce(failed, group=process_group)
-    if problem is not None:
-        raise problem
-    if failed > 0:
-        raise ValueError(
-            f"the batch of {int(failed)} other process(es) is invalid; see the error there"
-        )
 
 
 Chunks = Callable[[], Iterable[tuple[Tensor, Tensor]]]
