@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from liebn.linalg import positive
+from liebn.linalg import numerics, positive
 
 
 class Diffeo(nn.Module, ABC):
@@ -36,7 +36,8 @@ class Diffeo(nn.Module, ABC):
 
     def violation(self, x: Tensor, point_dims: int) -> Tensor:
         """How far points of `point_dims` dimensions are from the domain, of the batch shape."""
-        return torch.zeros_like(x).sum(tuple(range(-point_dims, 0)))
+        bad = numerics.non_finite(x, point_dims)
+        return torch.zeros_like(bad, dtype=x.dtype).masked_fill(bad, torch.inf)
 
     def manifold(self) -> Any:
         """geoopt's manifold with the points of the domain; None where there is none."""

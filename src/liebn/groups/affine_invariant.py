@@ -154,7 +154,9 @@ class _CongruenceSpace(Gyrogroup):
         mean, z, eigenvalues, rows = _Centre.apply(x, self, average, rule)
         ray = SpectralRay(z, eigenvalues, rows, (self.alpha, self.beta), self.root)
         variance = average(ray.squared_norm())
-        return Centred(mean, ray, variance.detach() if rule.detach else variance)
+        if rule.detach:
+            return Centred(mean.detach(), ray, variance.detach())
+        return Centred(mean, ray, variance)
 
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         mean: Tensor = _Centre.apply(x, self, average, rule)[0]

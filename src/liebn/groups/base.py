@@ -289,6 +289,8 @@ class LieGroup(Gyrogroup):
 def derivative_along(function: Callable[[Tensor], Tensor], x: Tensor, v: Tensor) -> Tensor:
     """Df(x)[v], as the derivative in u of the backward pass <u, Df(x)[v]>, which is linear in u."""
     wanted = torch.is_grad_enabled()
+    if wanted and not (x.requires_grad or v.requires_grad):
+        wanted = function(x).requires_grad  # a constant derivative carries no graph
     with torch.enable_grad():
         # An alias, so that what else `function` made of the same tensor stays constant.
         x = x.view_as(x) if x.requires_grad else x.detach().requires_grad_()

@@ -40,11 +40,6 @@ def eps(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).eps
 
 
-def membership_tolerance(dtype: torch.dtype) -> float:
-    """Largest relative `violation` at which a point still counts as a point of its space."""
-    return eps(dtype) ** 0.75
-
-
 def raise_first(bad: Tensor, reason: str) -> NoReturn:
     """Raise `InvalidPointError` for the first true entry of `bad`, a mask of the batch shape."""
     index = tuple(int(i) for i in bad.nonzero()[0])
