@@ -46,5 +46,5 @@ def rotations(batch: int, dtype: torch.dtype, radius: float = 0.5, seed: int = 0
     """Rotations with Gaussian rotation vectors about one centre, (batch, 3, 3)."""
     generator = torch.Generator().manual_seed(seed)
     vectors = radius * torch.randn(batch, 3, generator=generator, dtype=torch.float64)
-    centre = rotation.rotation_matrix(torch.tensor([0.4, -1.1, 0.7], dtype=torch.float64))
-    return (centre @ rotation.rotation_matrix(vectors)).to(dtype)
+    centre = rotation.exp(rotation.hat(torch.tensor([0.4, -1.1, 0.7], dtype=torch.float64)))
+    return (centre @ rotation.exp(rotation.hat(vectors))).to(dtype)

@@ -11,6 +11,9 @@ import torch
 MULTIPLES: dict[str, dict[torch.dtype, float]] = {
     # A dozen products and decompositions of 4×4 matrices, each good to about n eps.
     "axioms": {torch.float32: 64, torch.float64: 64},
+    # A gyration is four operations, and a law compares nine operations with five: that makes five
+    # dozen decompositions in a deformed space, whose independent errors add in squares: 64 √5.
+    "gyration": {torch.float32: 144, torch.float64: 144},
     "isometry": {torch.float32: 64, torch.float64: 64},
     "metric": {torch.float32: 64, torch.float64: 64},
     "exp-log": {torch.float32: 64, torch.float64: 64},

@@ -80,9 +80,9 @@ def gyrations_are_automorphisms(setting: Setting) -> None:
     space, e = setting.space, setting.identity()
     a, b, c, d = setting.points(4, share=6)
     used = (a, a, b, b, c, d)
-    setting.close(gyrate(space, a, b, e.expand_as(a)), e, "axioms", *used)
+    setting.close(gyrate(space, a, b, e.expand_as(a)), e, "gyration", *used)
     both = space.compose(gyrate(space, a, b, c), gyrate(space, a, b, d))
-    setting.close(gyrate(space, a, b, space.compose(c, d)), both, "axioms", *used)
+    setting.close(gyrate(space, a, b, space.compose(c, d)), both, "gyration", *used)
 
 
 @LAWS.add()
@@ -90,7 +90,7 @@ def gyrations_are_isometries(setting: Setting) -> None:
     space = setting.space
     a, b, c, d = setting.points(4, share=6)
     turned = space.squared_distance(gyrate(space, a, b, c), gyrate(space, a, b, d))
-    setting.close_scalars(turned, space.squared_distance(c, d), "isometry", a, a, b, b, c, d)
+    setting.close_scalars(turned, space.squared_distance(c, d), "gyration", a, a, b, b, c, d)
 
 
 @LAWS.add()
@@ -98,7 +98,7 @@ def gyrations_have_the_left_loop_property(setting: Setting) -> None:
     space = setting.space
     a, b, c = setting.points(3, share=7)
     looped = gyrate(space, space.compose(a, b), b, c)
-    setting.close(looped, gyrate(space, a, b, c), "axioms", a, a, b, b, b, b, c)
+    setting.close(looped, gyrate(space, a, b, c), "gyration", a, a, b, b, b, b, c)
 
 
 @LAWS.add(only=["ordinary"])
