@@ -9,12 +9,10 @@ needs the data set; LIEBN_DATA names the folder that holds it:
 
 import numpy as np
 import torch
-from scipy import signal
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import GroupKFold
 
 from liebn import datasets
-from liebn.datasets.ssvep_exo import SAMPLING_RATE
 from liebn.estimators import TSMNetClassifier
 from liebn.models import SPDNorm
 
@@ -30,21 +28,13 @@ OPTIONS = {
 }
 
 
-def preprocess(epochs: np.ndarray) -> np.ndarray:
-    """The last three seconds between 10 and 25 Hz, at half the sampling rate, of unit variance."""
-    band = signal.butter(4, [10, 25], "bandpass", fs=SAMPLING_RATE, output="sos")
-    filtered = signal.sosfiltfilt(band, epochs.astype(np.float64), axis=-1)
-    kept = filtered[..., -round(3 * SAMPLING_RATE) :: 2]
-    return (kept / kept.std()).astype(np.float32)
-
-
 def main() -> None:
     try:
-        data = datasets.load("ssvep-exo", form="epochs")
+        data = datasets.load("ssvep-exo", form="filtered")
     except datasets.MissingDataError as error:
         print(error)
         return
-    x, y, domains = preprocess(data.points), data.labels, data.domains
+    x, y, domains = data.points, data.labels, data.domains
     scores: dict[str, list[float]] = {"adapted": [], "one for all": []}
     for train, test in GroupKFold(3).split(x, y, data.subjects):
         adapted = TSMNetClassifier(norm="lem", **OPTIONS).fit(x[train], y[train], domains[train])

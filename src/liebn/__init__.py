@@ -2,5 +2,13 @@
 
 from liebn import groups, nn
 from liebn.nn import DomainLieBatchNorm, LieBatchNorm, MomentumLieBatchNorm
+from liebn.version import __version__
 
-__all__ = ["DomainLieBatchNorm", "LieBatchNorm", "MomentumLieBatchNorm", "groups", "nn"]
+__all__ = [
+    "DomainLieBatchNorm",
+    "LieBatchNorm",
+    "MomentumLieBatchNorm",
+    "__version__",
+    "groups",
+    "nn",
+]

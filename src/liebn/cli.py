@@ -21,7 +21,12 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-GROUPS = ("liebn.groups.command", "liebn.datasets.command", "liebn.bench")
+GROUPS = (
+    "liebn.groups.command",
+    "liebn.datasets.command",
+    "liebn.experiments.command",
+    "liebn.bench",
+)
 INTERRUPTED = 130
 
 

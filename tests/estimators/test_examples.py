@@ -35,11 +35,11 @@ def test_example(name, guessing, numbers, capsys):
 def test_eeg_of_unseen_subjects_is_classified():
     """The example in small: four subjects, of whom one is new, and eight epochs of training."""
     try:
-        data = datasets.load("ssvep-exo", form="epochs")
+        data = datasets.load("ssvep-exo", form="filtered")
     except datasets.MissingDataError as error:
         pytest.skip(str(error))
     example = runpy.run_path(str(EXAMPLES / "eeg_across_subjects.py"))
-    x, y, domains = example["preprocess"](data.points), data.labels, data.domains
+    x, y, domains = data.points, data.labels, data.domains
     train, test = np.isin(data.subjects, [9, 10, 11]), data.subjects == 12
     options = example["OPTIONS"] | {"max_epochs": 8, "momentum_epochs": 6, "lr": 1e-2}
     classifier = TSMNetClassifier(norm="lem", **options)

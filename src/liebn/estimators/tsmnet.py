@@ -16,7 +16,7 @@ from liebn.estimators.trainer import DomainTrainer
 from liebn.models import DomainNorm, Network, Norm, TSMNet
 from liebn.nn import DomainLieBatchNorm
 
-UNSEEN = "error", "adapt"
+UNSEEN = "error", "adapt", "neutral"
 
 
 class TSMNetClassifier(NetworkClassifier):
@@ -48,7 +48,8 @@ class TSMNetClassifier(NetworkClassifier):
         optimizer: "amsgrad", "adam" or "sgd", Riemannian.
         weight_decay: for parameters that are not on a manifold.
         unseen: what to do where a domain is asked for that was neither trained nor adapted to:
-            "error", or "adapt" to the samples at hand, for this one time.
+            "error"; or, for this one time, "adapt" to the samples at hand, or take the "neutral"
+            statistics, the identity and the variance 1.
         train_split: skorch's, None for no validation.
         callbacks: skorch's.
         device: where to train.
@@ -110,7 +111,7 @@ class TSMNetClassifier(NetworkClassifier):
             domains: the domain of each; one domain by default.
         """
         if self.unseen not in UNSEEN:
-            raise ValueError(f"expected unseen {' or '.join(UNSEEN)}, got {self.unseen!r}")
+            raise ValueError(f"expected unseen {', '.join(UNSEEN)}, got {self.unseen!r}")
         points = self._points(X, reset=True)
         labels = self._labels(y, len(points))
         names = self._names(domains, len(points))
@@ -155,9 +156,22 @@ class TSMNetClassifier(NetworkClassifier):
                     f"got {np.unique(names[new])}; "
                     "call adapt(X, domains) with their unlabelled data first, or set unseen='adapt'"
                 )
-            adapted = copy.deepcopy(self).adapt(points[new], names[new])
-            return adapted.predict_proba(points, names)
+            return self._with_new(points[new], names[new]).predict_proba(points, names)
         return self._probabilities({"x": points, "domains": self._numbers(names)})
+
+    def _with_new(self, points: Floats, names: NDArray[Any]) -> TSMNetClassifier:
+        """A copy that has statistics of new domains; the network alone is copied in depth."""
+        other = copy.copy(self)
+        other.net_ = copy.copy(self.net_)
+        other.net_.module_ = copy.deepcopy(self.net_.module_)
+        if self.unseen == "adapt":
+            return other.adapt(points, names)
+        norm = other._tsmnet.norm
+        assert isinstance(norm, DomainLieBatchNorm)  # noqa: S101
+        for domain in np.unique(names):
+            norm.add_domain(len(other.domains_))
+            other.domains_ = np.append(other.domains_, domain)
+        return other
 
     def predict(self, X: Any, domains: Any = None) -> NDArray[Any]:
         """The most probable class of each sample, (samples,)."""
