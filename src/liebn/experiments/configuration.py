@@ -20,6 +20,7 @@ from liebn.version import __version__
 Configuration = dict[str, Any]
 
 KEY_LENGTH = 20
+NAMES = ("experiment", "method")
 
 
 def quick(protocol: Protocol) -> Protocol:
@@ -32,8 +33,12 @@ def quick(protocol: Protocol) -> Protocol:
 
 
 def key_of(configuration: Mapping[str, Any]) -> str:
-    """The name of a run's record."""
-    content = canonical({"configuration": configuration, "code": __version__})
+    """The name of a run's record, from all that determines its numbers, and so not from its names.
+
+    A run that stands in two tables, or under two names, has one key.
+    """
+    numbers = {name: value for name, value in configuration.items() if name not in NAMES}
+    content = canonical({"configuration": numbers, "code": __version__})
     return hashlib.sha256(content.encode()).hexdigest()[:KEY_LENGTH]
 
 

@@ -67,6 +67,14 @@ class Store:
             if record is not None:
                 yield record
 
+    def adopt(self, configuration: Mapping[str, Any], key: str) -> None:
+        """Copy the record of the same run in another experiment, under the names of this one."""
+        for path in sorted((self.root / "records").glob(f"*/{key}.json")):
+            record = self.read(path.parent.name, key)
+            if record is not None:
+                self.write(record | {"configuration": dict(configuration)})
+                return
+
     def write(self, record: Mapping[str, Any]) -> Path:
         """Keep a record."""
         path = self.path(record["configuration"]["experiment"], record["key"])

@@ -62,8 +62,11 @@ def sweep(configurations: Sequence[Configuration], store: Store, means: Means) -
 
 
 def _settled(store: Store, key: str, configuration: Configuration, means: Means) -> bool:
+    path = store.path(configuration["experiment"], key)
+    if not path.is_file():
+        store.adopt(configuration, key)
     if not means.retry:
-        return store.path(configuration["experiment"], key).is_file()
+        return path.is_file()
     record = store.read(configuration["experiment"], key)
     return record is not None and record["status"] != "failed"
 
