@@ -150,8 +150,7 @@ class TransportBN(LieBatchNorm):
     ) -> None:
         super().__init__(transvections(space), channels, **options)
 
-    def _scale_and_bias(self, centred: Centred) -> Tensor:
-        model, mean, t = self.group.model, centred.mean, self._factor(centred.variance)
-        bias = self._bias_in_model(t)
+    def _place(self, centred: Centred, scale: Tensor | None, bias: Tensor | None) -> Tensor:
+        model, mean, t = self.group.model, centred.mean, self._factor(centred.variance, scale)
         onto = model.inverse(mean) if bias is None else model.untranslate(mean, bias)
         return model.compose(mean, centred.ray.at(t, onto))

@@ -140,7 +140,7 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
         self, number: int, y: Tensor, weights: Tensor | None
     ) -> tuple[Tensor, list[Update]]:
         running = Running(self.running_mean[number], self.running_var[number])
-        if not self.training:
+        if not self._learns:
             return self._normalise_with(running, y), []
         running_train = Running(self.train_mean[number], self.train_var[number])
         count = self.num_batches_tracked[number]

@@ -102,7 +102,7 @@ class MomentumLieBatchNorm(LieBatchNorm):
     def _normalise(
         self, y: Tensor, weights: Tensor | None, layout: Layout
     ) -> tuple[Tensor, list[Update]]:
-        if not self.training:
+        if not self._learns:
             return super()._normalise(y, weights, layout)
         running = Running(self.running_mean, self.running_var)
         running_train = Running(self.train_mean, self.train_var)

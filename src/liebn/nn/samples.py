@@ -1,10 +1,11 @@
-"""From the layout users have, (batch, *channels, *extra, *point), to samples first and back."""
+"""From the layout of the input, (batch, *channels, *extra, *point), to samples first and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
 import torch
 from torch import Tensor
@@ -15,66 +16,111 @@ from liebn.linalg import InvalidPointError, numerics
 
 @dataclass(frozen=True)
 class Layout:
-    """How a tensor of points divides into batch, channels, extra dimensions and point."""
+    """Which dimensions of a tensor of points hold the samples of one mean.
 
-    batch: int
-    channels: tuple[int, ...]
-    extra: tuple[int, ...]
+    Attributes:
+        outer: the sizes of the dimensions before those of a point.
+        over: the dimensions, among these, that hold the samples of one mean; the others are apart.
+        learnt: the dimensions that parameters have.
+        weighted: the dimensions that weights have.
+        point: the shape of a point.
+    """
+
+    outer: tuple[int, ...]
+    over: tuple[int, ...]
+    learnt: tuple[int, ...]
+    weighted: tuple[int, ...]
     point: tuple[int, ...]
 
     @classmethod
     def of(cls, x: Tensor, channels: tuple[int, ...], point: tuple[int, ...]) -> Layout:
-        """Read the layout off a tensor, or say what was expected."""
-        outer = x.shape[: x.dim() - len(point)]
-        fits = x.dim() >= 1 + len(channels) + len(point)
-        if not (
-            fits
-            and tuple(x.shape[len(outer) :]) == point
-            and outer[1 : 1 + len(channels)] == channels
-        ):
+        """(batch, *channels, *extra, *point), with a mean for every channel."""
+        outer = tuple(x.shape[: x.dim() - len(point)])
+        first = 1 + len(channels)
+        fits = x.dim() >= first + len(point)
+        if not (fits and tuple(x.shape[len(outer) :]) == point and outer[1:first] == channels):
             wanted = ", ".join(["batch", *map(str, channels), "*extra", *map(str, point)])
             raise ValueError(f"expected points of shape ({wanted}), got {tuple(x.shape)}")
-        return cls(outer[0], channels, tuple(outer[1 + len(channels) :]), point)
+        samples = (0, *range(first, len(outer)))
+        return cls(outer, samples, tuple(range(1, first)), samples, point)
+
+    @classmethod
+    def trailing(cls, x: Tensor, shape: tuple[int, ...], point: tuple[int, ...]) -> Layout:
+        """(*batch, *shape, *point), with a mean for every element of the batch."""
+        outer = tuple(x.shape[: x.dim() - len(point)])
+        first = len(outer) - len(shape)
+        if x.dim() < len(shape) + len(point) or tuple(x.shape[first:]) != (*shape, *point):
+            wanted = ", ".join(["*batch", *map(str, shape), *map(str, point)])
+            raise ValueError(f"expected points of shape ({wanted}), got {tuple(x.shape)}")
+        samples = tuple(range(first, len(outer)))
+        return cls(outer, samples, samples, tuple(range(len(outer))), point)
+
+    def within(self, *channels: int) -> Layout:
+        """A mean for every element of the batch, over the extra dimensions and these channels."""
+        return replace(self, over=(*channels, *self.over[1:]))
+
+    @property
+    def batch(self) -> int:
+        """How many elements the batch has."""
+        return self.outer[0]
+
+    @property
+    def apart(self) -> tuple[int, ...]:
+        """The dimensions along which means differ."""
+        return tuple(d for d in range(len(self.outer)) if d not in self.over)
+
+    def _sizes(self, dims: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(self.outer[d] for d in dims)
 
     def gather(self, x: Tensor) -> Tensor:
-        """(batch, *channels, *extra, *point) -> (samples, *channels, *point)."""
-        if not self.extra:
+        """(*outer, *point) -> (samples, *apart, *point)."""
+        if self.over == (0,):
             return x
-        first = 1 + len(self.channels)
-        moved = x.movedim(
-            tuple(range(first, first + len(self.extra))), tuple(range(1, 1 + len(self.extra)))
-        )
-        return moved.reshape(-1, *self.channels, *self.point)
+        count = prod(self._sizes(self.over))
+        moved = x.movedim(self.over, tuple(range(len(self.over))))
+        return moved.reshape(count, *self._sizes(self.apart), *self.point)
 
     def scatter(self, z: Tensor) -> Tensor:
-        """(samples, *channels, *point) -> (batch, *channels, *extra, *point)."""
-        if not self.extra:
+        """(samples, *apart, *point) -> (*outer, *point)."""
+        if self.over == (0,):
             return z
-        z = z.reshape(self.batch, *self.extra, *self.channels, *self.point)
-        first = 1 + len(self.channels)
-        return z.movedim(
-            tuple(range(1, 1 + len(self.extra))), tuple(range(first, first + len(self.extra)))
-        )
+        z = z.reshape(*self._sizes(self.over), *self._sizes(self.apart), *self.point)
+        return z.movedim(tuple(range(len(self.over))), self.over)
+
+    def spread(self, parameter: Tensor, rest: tuple[int, ...] = ()) -> Tensor:
+        """A parameter, (*learnt, *rest), to be broadcast to (samples, *apart, *rest)."""
+        if not set(self.learnt) & set(self.over):
+            return parameter
+        return self._samples_first(parameter, self.learnt, rest)
 
     def flatten(self, values: Tensor, name: str) -> Tensor:
-        """Values of every sample, (batch, *extra) or (batch,), -> (samples,)."""
-        full = (self.batch, *self.extra)
-        if tuple(values.shape) not in {full, (self.batch,)}:
+        """Values, (*weighted) or (batch,), -> (samples, and those of `apart` that have weights)."""
+        full = self._sizes(self.weighted)
+        if tuple(values.shape) not in {full, full[:1]}:
             raise ValueError(f"expected {name} of shape {full}, got {tuple(values.shape)}")
-        return (
-            values.reshape(values.shape + (1,) * (len(full) - values.dim()))
-            .expand(full)
-            .reshape(-1)
+        values = values.reshape(values.shape + (1,) * (len(full) - values.dim())).expand(full)
+        values = self._samples_first(values, self.weighted, ())
+        return values.reshape(
+            values.shape[0], *self._sizes(tuple(d for d in self.apart if d in self.weighted))
         )
 
+    def _samples_first(
+        self, values: Tensor, dims: tuple[int, ...], rest: tuple[int, ...]
+    ) -> Tensor:
+        """(*dims, *rest) -> (samples, *apart, *rest), of size one apart from `dims`."""
+        known = [size if d in dims else 1 for d, size in enumerate(self.outer)]
+        full = [size if d in (*dims, *self.over) else 1 for d, size in enumerate(self.outer)]
+        values = values.reshape(*known, *rest).expand(*full, *rest)
+        values = values.movedim(self.over, tuple(range(len(self.over))))
+        return values.reshape(prod(self._sizes(self.over)), *values.shape[len(self.over) :])
+
     def index(self, sample: tuple[int, ...]) -> tuple[int, ...]:
-        """Where a sample, (i, *channel), stands in the user's tensor."""
-        i, *channel = sample
-        place = []
-        for size in reversed(self.extra):
-            place.append(i % size)
-            i //= size
-        return (i, *channel, *reversed(place))
+        """Where a sample, (i, *apart), stands in the user's tensor."""
+        i, *rest = sample
+        place = dict(zip(self.apart, rest, strict=True))
+        for d in reversed(self.over):
+            i, place[d] = divmod(i, self.outer[d])
+        return tuple(place[d] for d in range(len(self.outer)))
 
     @contextmanager
     def among(self, chosen: Tensor) -> Iterator[None]:
@@ -82,7 +128,7 @@ class Layout:
         try:
             yield
         except InvalidPointError as error:
-            if len(error.index) != 1 + len(self.channels):
+            if len(error.index) != 1 + len(self.apart):
                 raise
             i, *channel = error.index
             place = int(torch.nonzero(chosen)[i])
@@ -94,7 +140,7 @@ class Layout:
         try:
             yield
         except InvalidPointError as error:
-            if len(error.index) != 1 + len(self.channels):
+            if len(error.index) != 1 + len(self.apart):
                 raise
             raise InvalidPointError(self.index(error.index), error.reason) from None
 
@@ -108,14 +154,14 @@ def require_finite(x: Tensor, point_dims: int) -> None:
 
 
 def admit(group: Gyrogroup, x: Tensor, weights: Tensor | None, *, strict: bool) -> Tensor:
-    """Check samples, (N, *channels, *point), and put the identity in place of those of weight zero.
+    """Check samples, (N, *apart, *point), and put the identity in place of those of weight zero.
 
     `strict` also asks for points of the space, which otherwise show on the way.
     """
     if weights is not None:
         if not bool((torch.isfinite(weights) & (weights >= 0)).all()):
             raise ValueError("expected weights that are finite and not negative")
-        absent = (weights == 0).reshape(-1, *[1] * (x.dim() - 1))
+        absent = (weights == 0).reshape(weights.shape + (1,) * (x.dim() - weights.dim()))
         x = torch.where(absent, group.identity(dtype=x.dtype, device=x.device), x)
     require_finite(x, len(group.point_shape))
     if strict:
