@@ -57,7 +57,7 @@ class Rotations(LieGroup):
     def violation(self, x: Tensor) -> Tensor:
         """The largest entry of XᵀX - I, and at least 2 for a reflection."""
         finite = ~numerics.non_finite(x, 2)
-        eye = torch.eye(self.point_shape[0]).to(x)
+        eye = self.identity(dtype=x.dtype, device=x.device)
         safe = torch.where(finite[..., None, None], x, eye)
         off = (safe.mT @ safe - eye).abs().amax((-2, -1))
         off = torch.where(torch.linalg.det(safe) > 0, off, off.clamp_min(2))

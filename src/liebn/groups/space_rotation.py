@@ -78,7 +78,7 @@ class VectorRay:
 def _quaternions(x: Tensor) -> Tensor:
     """(*batch, 3, 3) -> (4, *batch)."""
     q = x.new_empty(4, *x.shape[:-2])
-    for part in quaternion.chunks(x.shape[:-2]):
+    for part in quaternion.chunks(x.shape[:-2], x.device):
         found = quaternion.from_matrix(quaternion.planes(x[part].detach(), 2))
         torch.stack(found, out=q[:, part])
     return q
@@ -88,7 +88,7 @@ def _vectors(q: Tensor, mean: Tensor | None) -> Tensor:
     """The rotation vectors of Mᵀ X, (4, *batch) -> (3, *batch)."""
     vectors = q.new_empty(3, *q.shape[1:])
     back = None if mean is None else quaternion.conjugate(_quaternions(mean).unbind(0))
-    for part in quaternion.chunks(q.shape[1:]):
+    for part in quaternion.chunks(q.shape[1:], q.device):
         own = q[:, part].unbind(0)
         moved = own if back is None else quaternion.multiply(back, own)
         torch.stack(quaternion.log(moved), out=vectors[:, part])
@@ -104,7 +104,7 @@ def _broadcast(components: Tensor, batch: torch.Size) -> Tensor:
 def _turn(x: Tensor, along: Tensor) -> Tensor:
     """½ X hat(g), the tangential gradient of X with respect to δ in X exp(δ)."""
     out = torch.empty_like(x, memory_format=torch.contiguous_format)
-    for part in quaternion.chunks(x.shape[:-2]):
+    for part in quaternion.chunks(x.shape[:-2], x.device):
         entries = quaternion.planes(x[part], 2)
         g = (0.5 * along[:, part]).unbind(0)
         rows = [quaternion.cross(entries[i : i + 3], g) for i in (0, 3, 6)]
@@ -156,7 +156,7 @@ class _PowerOnto(Function):
         v, f = _broadcast(vectors, batch), t.expand(batch)
         b = None if onto is None else _broadcast(_quaternions(onto), batch)
         out = vectors.new_empty(*batch, 3, 3)
-        for part in quaternion.chunks(batch):
+        for part in quaternion.chunks(batch, vectors.device):
             q = quaternion.exp((f[part] * v[:, part]).unbind(0))
             if b is not None:
                 q = quaternion.multiply(b[:, part].unbind(0), q)
@@ -172,7 +172,7 @@ class _PowerOnto(Function):
         v, f = _broadcast(vectors, batch), t.expand(batch)
         along, along_t = vectors.new_empty(3, *batch), vectors.new_empty(batch)
         along_onto = vectors.new_empty(3, *batch) if ctx.needs_input_grad[3] else None
-        for part in quaternion.chunks(batch):
+        for part in quaternion.chunks(batch, vectors.device):
             w, s = v[:, part].unbind(0), f[part]
             g = _pull(quaternion.planes(out[part], 2), quaternion.planes(grad[part], 2))
             torch.stack(_through_power(w, s, g), out=along[:, part])

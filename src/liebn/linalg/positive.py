@@ -25,7 +25,8 @@ def violation(x: Matrices) -> Float[Tensor, "*batch"]:
     positive; infinity where an entry is not finite.
     """
     finite = ~numerics.non_finite(x, 2)
-    safe = torch.where(finite[..., None, None], x, torch.eye(x.shape[-1]).to(x))
+    eye = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    safe = torch.where(finite[..., None, None], x, eye)
     size = safe.abs().amax((-2, -1)).clamp_min(torch.finfo(x.dtype).tiny)
     asymmetry = (safe - safe.mT).abs().amax((-2, -1)) / size
     smallest = torch.linalg.eigvalsh(spectral.symmetrise(safe))[..., 0] / size

@@ -18,15 +18,15 @@ from liebn.linalg import numerics
 Planes = tuple[Tensor, ...]
 
 CHUNK = 1 << 14
-"""How many rotations are worked on at a time."""
+"""How many rotations are worked on at a time, on a CPU."""
 
 
 Part = slice | EllipsisType
 
 
-def chunks(batch: torch.Size) -> Iterator[Part]:
-    """Indices into a batch shape, of about `CHUNK` rotations each."""
-    if not batch:
+def chunks(batch: torch.Size, device: torch.device) -> Iterator[Part]:
+    """Indices into a batch shape, of about `CHUNK` rotations each; all of them on a GPU."""
+    if not batch or device.type != "cpu":
         yield ...
     else:
         step = max(1, CHUNK // max(1, batch[1:].numel()))

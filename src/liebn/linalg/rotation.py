@@ -109,7 +109,8 @@ def rotation_vector(r: Tensor) -> tuple[Tensor, Tensor]:
     beyond = cosine < -0.7
     if bool(beyond.any()):
         far, w_far, cos_far = r[beyond], w[beyond], cosine[beyond]
-        outer = spectral.symmetrise(far) - cos_far[..., None, None] * torch.eye(3).to(far)
+        eye = torch.eye(3, dtype=far.dtype, device=far.device)
+        outer = spectral.symmetrise(far) - cos_far[..., None, None] * eye
         largest = outer.diagonal(dim1=-2, dim2=-1).argmax(-1)
         axis = outer.gather(-1, largest[..., None, None].expand(*largest.shape, 3, 1)).squeeze(-1)
         axis = axis / axis.norm(dim=-1, keepdim=True)

@@ -49,7 +49,7 @@ def symmetrise(x: Matrices) -> Matrices:
 def eigh(x: Inexact[Tensor, "*batch n n"]) -> tuple[Eigenvalues, Inexact[Tensor, "*batch n n"]]:
     """Eigenvalues, ascending, and eigenvectors: the one way to LAPACK or a GPU's solver.
 
-    Where the whole batch fails, each matrix is tried again by itself, in float64.
+    Where the whole batch fails, each matrix is tried again by itself, in float64 on the CPU.
 
     Raises:
         InvalidPointError: naming the first matrix that is not finite or does not converge.
@@ -67,15 +67,16 @@ def _eigh_one_by_one(x: Tensor) -> tuple[Tensor, Tensor]:
     numerics.raise_where(numerics.non_finite(x, 2), "has entries that are not finite")
     eigenvalues, vectors = [], []
     real = x.real.dtype if x.is_complex() else x.dtype
-    full = x.to(torch.promote_types(x.dtype, torch.float64))
+    full = x.to("cpu", torch.promote_types(x.dtype, torch.float64))
     for position, matrix in enumerate(full.flatten(0, -3) if x.dim() > 2 else full.unsqueeze(0)):
         try:
             values, basis = torch.linalg.eigh(matrix)
         except LINALG_ERROR:
-            failed = torch.arange(x[..., 0, 0].numel()).reshape(x.shape[:-2]) == position
+            places = torch.arange(x[..., 0, 0].numel(), device=full.device)
+            failed = places.reshape(x.shape[:-2]) == position
             numerics.raise_first(failed, "has an eigendecomposition that does not converge")
-        eigenvalues.append(values.to(real))
-        vectors.append(basis.to(x.dtype))
+        eigenvalues.append(values.to(x.device, real))
+        vectors.append(basis.to(x.device, x.dtype))
     return torch.stack(eigenvalues).reshape(x.shape[:-1]), torch.stack(vectors).reshape(x.shape)
 
 

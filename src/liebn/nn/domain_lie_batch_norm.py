@@ -95,13 +95,14 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
         """Make room for a domain; its statistics are the identity and 1 until it is trained."""
         if domain in self.domain_names:
             raise ValueError(f"domain {domain} is there already")
+        mean, device = self.running_mean, self.running_mean.device
         start = {
-            "running_mean": self.group.identity(1, *self.channels),
-            "running_var": torch.ones(1, *self.channels),
-            "num_batches_tracked": torch.zeros(1),
+            "running_mean": self.group.identity(1, *self.channels, dtype=mean.dtype, device=device),
+            "running_var": torch.ones(1, *self.channels, device=device),
+            "num_batches_tracked": torch.zeros(1, device=device),
         }
         start |= {"train_mean": start["running_mean"], "train_var": start["running_var"]}
-        start["domain_names"] = torch.tensor([domain])
+        start["domain_names"] = torch.tensor([domain], device=device)
         for name, value in start.items():
             buffer = getattr(self, name)
             setattr(self, name, torch.cat([buffer, value.to(buffer)]))

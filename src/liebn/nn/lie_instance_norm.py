@@ -83,7 +83,7 @@ class LieInstanceNorm(RunningLieNorm):
     def _over_instances(
         self, mean: Tensor, variance: Tensor, correction: Tensor | float
     ) -> tuple[Tensor, Tensor]:
-        if isinstance(correction, Tensor):
+        if isinstance(correction, Tensor):  # one for each element of the batch
             correction = correction.reshape(-1, *[1] * len(self.channels))
         average = Average(mean, None, LOCAL)
         return self.group.model._mean(mean, average, EXACT), (variance * correction).mean(0)

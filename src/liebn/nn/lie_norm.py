@@ -118,7 +118,8 @@ class LieNorm(nn.Module, ABC):
         if self.bias_tangent is not None:
             self.bias_tangent.zero_()
         if self.bias_manifold is not None:
-            self.bias_manifold.copy_(self.group.identity().to(self.bias_manifold))
+            own = self.bias_manifold
+            own.copy_(self.group.identity(dtype=own.dtype, device=own.device))
 
     @property
     def rule(self) -> Rule:

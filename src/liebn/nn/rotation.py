@@ -82,7 +82,8 @@ class RotPooling(nn.Module):
     def _pool(self, x: Tensor) -> Tensor:
         # ‖R - I‖² = 8 sin²(angle / 2) grows with the angle, and resolves those near 0, as tr R
         # does not.
-        size = (x.detach() - torch.eye(3).to(x)).square().sum((-2, -1))
+        eye = torch.eye(3, dtype=x.dtype, device=x.device)
+        size = (x.detach() - eye).square().sum((-2, -1))
         length = size.shape[-1]
         missing = -length % self.size
         size = nn.functional.pad(size, (0, missing), value=-torch.inf)

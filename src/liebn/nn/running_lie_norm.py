@@ -90,7 +90,8 @@ class RunningLieNorm(LieNorm):
     def reset_running_stats(self) -> None:
         """Forget all batches: the identity, variance one."""
         if self.running_mean is not None and self.running_var is not None:
-            self.running_mean.copy_(self.group.identity().to(self.running_mean))
+            own = self.running_mean
+            own.copy_(self.group.identity(dtype=own.dtype, device=own.device))
             self.running_var.fill_(1)
         if self.num_batches_tracked is not None:
             self.num_batches_tracked.zero_()
@@ -151,10 +152,11 @@ class RunningLieNorm(LieNorm):
         """
         if not self.correction:
             return 1.0
-        mass = torch.as_tensor(Average(y, weights, self._total).mass, dtype=y.dtype)
-        if not bool((mass > 1).all()):
-            raise ValueError(f"correction=1 needs more than one sample, got {float(mass.min()):g}")
-        return mass / (mass - 1) if mass.dim() else float(mass / (mass - 1))
+        mass = Average(y, weights, self._total).mass
+        least = float(mass.min()) if isinstance(mass, Tensor) else mass
+        if least <= 1:
+            raise ValueError(f"correction=1 needs more than one sample, got {least:g}")
+        return mass / (mass - 1)
 
     @torch.no_grad()
     def _advance(self, running: Running, centred: Centred, correction: Tensor | float) -> Update:

@@ -219,7 +219,8 @@ class CovariancePool(nn.Module):
         if not self.shrinkage:
             return covariance
         size = covariance.diagonal(dim1=-2, dim2=-1).mean(-1)[..., None, None]
-        target = size * torch.eye(covariance.shape[-1]).to(covariance)
+        eye = torch.eye(covariance.shape[-1], dtype=covariance.dtype, device=covariance.device)
+        target = size * eye
         return torch.lerp(covariance, target, self.shrinkage)
 
     def _real_columns(self, x: Tensor) -> Tensor:

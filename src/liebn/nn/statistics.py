@@ -157,7 +157,7 @@ def streamed_statistics(space: Gyrogroup, chunks: Chunks, sets: int) -> tuple[Te
     def sums(values: Callable[[int, Tensor], Tensor]) -> tuple[Tensor, Tensor]:
         """Totals per set of values(set, points), (sets, ...), and counts (sets,)."""
         total: list[Tensor | None] = [None] * sets
-        count = torch.zeros(sets)
+        count = [0] * sets
         for points, numbers in chunks():
             for number in numbers.unique().tolist():
                 part = values(number, points[numbers == number])
@@ -167,7 +167,7 @@ def streamed_statistics(space: Gyrogroup, chunks: Chunks, sets: int) -> tuple[Te
         found = [share for share in total if share is not None]
         if len(found) < sets:
             raise ValueError(f"no samples for {sets - len(found)} of {sets} domains")
-        return torch.stack(found), count.to(found[0])
+        return torch.stack(found), found[0].new_tensor(count)
 
     dims = len(space.point_shape)
 
