@@ -2,6 +2,7 @@
 
 from liebn import groups, nn
 from liebn.nn import DomainLieBatchNorm, LieBatchNorm, MomentumLieBatchNorm
+from liebn.nn.conversion import convert
 from liebn.version import __version__
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "LieBatchNorm",
     "MomentumLieBatchNorm",
     "__version__",
+    "convert",
     "groups",
     "nn",
 ]

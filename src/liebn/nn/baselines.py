@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from liebn.groups import SO, Gyrogroup, Rotations, Transvection, spd
+from liebn.groups import SO, Gyrogroup, Rotations, Rule, Transvection, spd
 from liebn.groups.affine_invariant import GyroAffineInvariant
 from liebn.groups.base import Centred
 from liebn.groups.vector import Vector
@@ -35,7 +35,7 @@ class SPDNetBN(LieBatchNorm):
         n: int,
         channels: int | tuple[int, ...] = (),
         *,
-        statistics: str = "reference",
+        statistics: str | Rule = "reference",
         **options: Any,
     ) -> None:
         super().__init__(
@@ -58,7 +58,7 @@ class SPDBN(LieBatchNorm):
         n: int,
         channels: int | tuple[int, ...] = (),
         *,
-        statistics: str = "reference",
+        statistics: str | Rule = "reference",
         **options: Any,
     ) -> None:
         super().__init__(spd(n, "gyro-aim"), channels, statistics=statistics, **options)
@@ -81,7 +81,7 @@ class SPDDSMBN(DomainLieBatchNorm):
         domains: int | Iterable[int],
         channels: int | tuple[int, ...] = (),
         *,
-        statistics: str = "reference",
+        statistics: str | Rule = "reference",
         **options: Any,
     ) -> None:
         super().__init__(spd(n, "gyro-aim"), domains, channels, statistics=statistics, **options)
