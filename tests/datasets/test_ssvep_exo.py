@@ -54,7 +54,7 @@ def test_raw_epochs(tmp_path: Path, spd: Callable) -> None:
 
 def test_an_unknown_form_is_refused(tmp_path: Path, spd: Callable) -> None:
     write(tmp_path, spd)
-    with pytest.raises(datasets.DatasetError, match="covariance or epochs, got 'x'"):
+    with pytest.raises(datasets.DatasetError, match="covariance, epochs, filtered, got 'x'"):
         datasets.load("ssvep-exo", root=tmp_path, form="x")
 
 

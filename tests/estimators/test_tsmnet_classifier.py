@@ -218,7 +218,7 @@ def test_signals_may_be_of_another_length_in_prediction_but_not_of_other_channel
     [
         ((np.zeros((4, 3)), [0, 1] * 2), {}, r"expected signals \(samples, channels, time\)"),
         ((np.zeros((4, 3, 9)), [0, 1] * 2, [1, 2]), {}, "a domain of each of 4 samples, got 2"),
-        ((np.zeros((4, 3, 9)), [0, 1] * 2), {"unseen": "ignore"}, "error or adapt"),
+        ((np.zeros((4, 3, 9)), [0, 1] * 2), {"unseen": "ignore"}, "error, adapt, neutral"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, options, message):
