@@ -61,15 +61,14 @@ class Update(NamedTuple):
     var: Tensor
     batches: Tensor | None
 
-    # Compiled ahead of time, a copy into a tensor without dimensions is lost (torch 2.13).
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     @torch.no_grad()
     def apply(self) -> None:
         """Write them, in place."""
-        self.running.mean.copy_(self.mean)
-        self.running.var.copy_(self.var)
+        # Compiled ahead of time, a copy into a tensor without dimensions is lost (torch 2.13).
+        self.running.mean.unsqueeze(0).copy_(self.mean.unsqueeze(0))
+        self.running.var.unsqueeze(0).copy_(self.var.unsqueeze(0))
         if self.batches is not None:
-            self.batches.add_(1)
+            self.batches.unsqueeze(0).add_(1)
 
 
 class OtherProcessError(ValueError):
