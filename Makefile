@@ -2,7 +2,7 @@
 
 PYTHON  ?= python3
 VENV    ?= .venv
-EXTRAS  ?= dev,experiments,bench
+EXTRAS  ?= dev,docs,experiments,bench
 WORKERS ?= 2
 ARGS    ?=
 FLOOR   ?= 95
@@ -21,7 +21,7 @@ COVER := --cov --cov-report=term --cov-fail-under=$(FLOOR)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test coverage bench lint style types imports format clean
+.PHONY: help install demo test coverage bench docs lint style types imports format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
@@ -46,6 +46,10 @@ coverage:  ## run the tests and ask for 95 % line coverage
 bench: $(STAMP)  ## measure speed, accuracy and memory against other libraries; ARGS=--quick
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks $(ARGS)
 
+docs: $(STAMP)  ## build docs/_build/html, tutorials included; warnings are errors
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "documentation: docs/_build/html/index.html"
+
 lint: style types imports  ## style, types and the import rule
 
 style: $(STAMP)
@@ -63,4 +67,4 @@ format: $(STAMP)  ## let ruff put imports and layout right
 	$(BIN)/ruff format .
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) docs/_build docs/_generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

@@ -22,8 +22,7 @@ class LieBatchNorm(RunningLieNorm):
 
     so that the output has mean B and variance s² v² / (v² + ε). In evaluation M and v² are running
     averages: after each training batch M moves along the geodesic to the batch mean by the share
-        `momentum`,
-    and v² likewise. On `Euclidean()` this is `torch.nn.BatchNorm1d` and `BatchNorm2d`.
+    `momentum`, and v² likewise. On `Euclidean()` this is `torch.nn.BatchNorm1d` and `BatchNorm2d`.
 
     Shape:
         Input and output (batch, *channels, *extra, *point), with statistics over batch and extra.

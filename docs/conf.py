@@ -1,0 +1,102 @@
+"""How the documentation is built: `make docs`."""
+
+import os
+import re
+from pathlib import Path
+
+import liebn
+from liebn.groups import catalog
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tutorials start
+
+HERE = Path(__file__).parent
+
+project = "liebn"
+author = "liebn developers"
+copyright = author  # noqa: A001
+version = release = liebn.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "sphinx-mathjax-offline",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "tutorials", "results/records"]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures need not all be pages here
+suppress_warnings = ["config.cache"]  # tutorials are ordered by a function, which is not cached
+
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # shapes and types stand in the text and in the source
+autodoc_default_options = {"members": True, "show-inheritance": True}
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_title = f"liebn {release}"
+html_static_path = ["_static"]
+html_css_files = ["liebn.css"]
+html_theme_options = {"navigation_with_keys": True}
+html_show_sphinx = False
+
+copybutton_exclude = ".linenos, .gp, .go"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "tutorials",
+    "gallery_dirs": "_generated/tutorials",
+    "filename_pattern": r"/\d_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 0,
+    "write_computation_times": False,
+    "image_scrapers": ("matplotlib",),
+    "reset_modules": ("matplotlib",),
+    "remove_config_comments": True,
+    "notebook_images": False,
+}
+
+
+def _spaces_table() -> str:
+    """The catalog as a table, in Markdown."""
+    lines = [
+        "| name | points | operation | exp is one-to-one within | example |",
+        "|---|---|---|---|---|",
+    ]
+    for name, factory in catalog.items():
+        space = factory(3)
+        shape = " × ".join(map(str, space.point_shape)) or "numbers"
+        kind = "group" if space.associative else "gyrogroup"
+        radius = f"{space.injectivity_radius:.4g}".replace("inf", "everywhere")
+        lines.append(f'| `{name}` | {shape} | {kind} | {radius} | `groups.catalog["{name}"](3)` |')
+    return "\n".join(lines) + "\n"
+
+
+generated = HERE / "_generated"
+generated.mkdir(exist_ok=True)
+(generated / "spaces.md").write_text(_spaces_table(), encoding="utf-8")
+
+
+def _plain_text(*arguments):
+    """Docstrings are plain text with code in single backticks: make reStructuredText of them."""
+    lines = arguments[-1]
+    for number, line in enumerate(lines):
+        parts = re.split(r"(``[^`]+``|`[^`]+`)", line)
+        lines[number] = "".join(
+            f"``{part.strip('`')}``" if part.startswith("`") else re.sub(r"([*|])", r"\\\1", part)
+            for part in parts
+        )
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", _plain_text, priority=400)  # before napoleon
