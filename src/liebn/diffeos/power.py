@@ -21,7 +21,8 @@ class Power(PositiveDefiniteMap):
         return spectral.power(x, self.theta)
 
     def inverse(self, y: Tensor) -> Tensor:
-        return spectral.power(y, 1 / self.theta)
+        # What comes from a model is a product, and may be singular as far as its dtype can tell.
+        return spectral.apply(y, spectral.UpToRounding(spectral.Power(1 / self.theta)))
 
     def differential(self, x: Tensor, v: Tensor) -> Tensor:
         return spectral.differential(x, v, spectral.Power(self.theta))

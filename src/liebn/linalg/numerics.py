@@ -52,6 +52,13 @@ def raise_where(bad: Tensor, reason: str) -> None:
         raise_first(bad, reason)
 
 
+def require_positive(smallest: Tensor, bad: Tensor) -> None:
+    """Raise where `bad`, a mask of the batch shape like the smallest eigenvalues it is told of."""
+    if bool(bad.any()):
+        value = float(smallest[bad][0])
+        raise_first(bad, f"is not positive definite: smallest eigenvalue {value:.3g}")
+
+
 def non_finite(x: Tensor, point_dims: int) -> Tensor:
     """Mask, of the batch shape, of the points with an infinite or undefined entry."""
     finite: Tensor = torch.isfinite(x)

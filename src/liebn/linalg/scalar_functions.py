@@ -172,6 +172,39 @@ class Floor(ScalarFunction):
 
 
 @dataclass(frozen=True)
+class UpToRounding(ScalarFunction):
+    """f, for positive arguments some of which rounding has left at zero or below.
+
+    A product such as L Lᵀ is positive definite, but its condition number may exceed what the dtype
+    can tell from infinity. An eigenvalue under c = eps max a counts as c; one under -(n + 16) c is
+    not of rounding's making, and an error.
+    """
+
+    function: ScalarFunction
+
+    def _floor(self, a: Tensor) -> Floor:
+        return Floor(numerics.eps(a.dtype) * a[..., -1])
+
+    def value(self, a: Tensor) -> Tensor:
+        if a.shape[-1]:
+            smallest, unit = a[..., 0], numerics.eps(a.dtype) * a[..., -1]
+            bad = (smallest < -(a.shape[-1] + numerics.SLACK) * unit) | (unit <= 0)
+            numerics.require_positive(smallest, bad)
+        return self.function.value(self._floor(a).value(a))
+
+    def divided_difference(self, a: Tensor) -> Tensor:
+        floor = self._floor(a)
+        inner = self.function.divided_difference(floor.value(a))
+        return inner.mul_(floor.divided_difference(a))
+
+    def second_divided_difference(self, a: Tensor) -> Tensor:
+        return self.function.second_divided_difference(self._floor(a).value(a))
+
+    def taylor(self, a: Tensor, order: int) -> Tensor:
+        return self.function.taylor(a, order)
+
+
+@dataclass(frozen=True)
 class Smooth(ScalarFunction):
     """Any smooth elementwise function, given as torch operations.
 

@@ -15,7 +15,15 @@ from torch import Tensor
 
 from liebn.linalg import numerics
 from liebn.linalg.autograd import Function, first_order
-from liebn.linalg.scalar_functions import Exp, Floor, Log, Power, ScalarFunction, Smooth
+from liebn.linalg.scalar_functions import (
+    Exp,
+    Floor,
+    Log,
+    Power,
+    ScalarFunction,
+    Smooth,
+    UpToRounding,
+)
 
 __all__ = [
     "Exp",
@@ -24,6 +32,7 @@ __all__ = [
     "Power",
     "ScalarFunction",
     "Smooth",
+    "UpToRounding",
     "apply",
     "diagonalise",
     "differential",
@@ -82,10 +91,9 @@ def _eigh_one_by_one(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def require_positive(eigenvalues: Eigenvalues) -> None:
     """Raise an `InvalidPointError` naming the first matrix with an eigenvalue ≤ 0."""
-    if eigenvalues.shape[-1] and not bool((eigenvalues[..., 0] > 0).all()):
-        bad = ~(eigenvalues[..., 0] > 0)
-        smallest = float(eigenvalues[..., 0][bad][0])
-        numerics.raise_first(bad, f"is not positive definite: smallest eigenvalue {smallest:.3g}")
+    if eigenvalues.shape[-1]:
+        smallest = eigenvalues[..., 0]
+        numerics.require_positive(smallest, ~(smallest > 0))
 
 
 def conjugate(basis: Tensor, middle: Tensor) -> Tensor:

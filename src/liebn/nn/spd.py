@@ -108,6 +108,9 @@ class ReEig(nn.Module):
 class LogEig(nn.Module):
     """The matrix logarithm as a vector, of the same norm as the matrix.
 
+    Eigenvalues under eps times the largest count as that: a network may learn matrices which are
+    singular as far as their dtype can tell.
+
     Args:
         flat: give all n² entries, instead of the n (n + 1) / 2 of the upper triangle with those off
             the diagonal multiplied by √2.
@@ -124,7 +127,7 @@ class LogEig(nn.Module):
     @in_full_precision
     def forward(self, x: Matrices) -> Float[Tensor, "*batch features"]:
         """Vec(log X)."""
-        y = spectral.log(x)
+        y = spectral.apply(x, spectral.UpToRounding(spectral.Log()))
         if self.flat:
             return y.flatten(-2)
         row, column = torch.triu_indices(*y.shape[-2:], device=y.device)
