@@ -85,7 +85,8 @@ def test_a_grid_search_over_metric_and_theta(data):
     search.fit(x, y)
     assert search.best_score_ > 0.6
     norm = search.best_estimator_.network_.arguments["norm"]
-    assert norm == SPDNorm(search.best_params_["norm"], search.best_params_["theta"])
+    metric, theta = search.best_params_["norm"], search.best_params_["theta"]
+    assert norm == SPDNorm(metric, theta, bias="manifold")
     # Every member of the grid is another model.
     assert len(set(search.cv_results_["mean_test_score"])) > 1
 

@@ -62,6 +62,19 @@ def test_the_norm_is_any_callable_of_a_size():
     assert isinstance(SPDNet((8, 4), 3, SPDNetBN).layers[1], SPDNetBN)
 
 
+@pytest.mark.parametrize("metric", ["aim", "lem", "lcm", "gyro-aim"])
+def test_a_bias_on_the_manifold_learns_too(metric):
+    x, labels = problems.matrices(0, samples=60)
+    torch.manual_seed(0)
+    norm = SPDNorm(metric, theta=0.5, bias="manifold")
+    network = SPDNet((8, 6, 4), 3, norm, dtype=torch.float64)
+    first, last = learn(network, (x,), labels, epochs=12, lr=0.03)
+    assert last < 0.5 * first
+    bias = network.layers[1].bias_manifold
+    assert not torch.equal(bias, torch.eye(6, dtype=torch.float64))
+    assert network.layers[1].group.violation(bias.detach()) < 1e-12
+
+
 def test_one_size_is_refused():
     with pytest.raises(ValueError, match="at least one BiMap"):
         SPDNet((20,), 3)

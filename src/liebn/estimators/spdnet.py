@@ -88,7 +88,9 @@ class SPDNetClassifier(NetworkClassifier):
             raise ValueError(
                 f"expected sizes that begin with {n}, the size of the matrices, got {sizes}"
             )
-        norm = SPDNorm(self.norm, self.theta) if isinstance(self.norm, str) else self.norm
+        norm = self.norm
+        if isinstance(norm, str):  # the optimisers are geoopt's
+            norm = SPDNorm(norm, self.theta, bias="manifold")
         return SPDNet, {"sizes": sizes, "norm": norm, "dtype": torch.float64}
 
     def __sklearn_tags__(self) -> Any:

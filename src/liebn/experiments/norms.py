@@ -41,7 +41,8 @@ class Kind:
     build: Callable[[Options, Domains], Norm | None]
 
 
-LAYER = {"statistics": "exact", "momentum": 0.1}
+LAYER = {"statistics": "exact", "momentum": 0.1, "bias": "manifold"}
+"""The bias as published. In the tangent space Adam takes a step in every coordinate at once."""
 PUBLISHED_LAYER = LAYER | {"statistics": "reference"}
 METRIC = {"metric": "aim", "theta": 1.0, "alpha": 1.0, "beta": 0.0}
 # 0 stands for four fifths of the epochs: 40 of 50 were published.

@@ -33,6 +33,7 @@ class SPDNorm(Recipe):
         momentum: share of a batch in the running statistics.
         statistics: "exact", "fast" or "reference".
         mean_only: translate and do not scale.
+        bias: "tangent", for any optimiser, or "manifold", for those of geoopt.
     """
 
     metric: str = "aim"
@@ -42,6 +43,7 @@ class SPDNorm(Recipe):
     momentum: float = 0.1
     statistics: str = "exact"
     mean_only: bool = False
+    bias: str = "tangent"
 
     def __call__(self, size: int) -> nn.Module:  # noqa: D102
         return LieBatchNorm(
@@ -49,6 +51,7 @@ class SPDNorm(Recipe):
             momentum=self.momentum,
             statistics=self.statistics,
             mean_only=self.mean_only,
+            bias=self.bias,
         )
 
 
@@ -92,13 +95,17 @@ class RotationNorm(Recipe):
     Attributes:
         momentum: share of a batch in the running statistics.
         statistics: "exact", "fast" or "reference".
+        bias: "tangent", for any optimiser, or "manifold", for those of geoopt.
     """
 
     momentum: float = 0.1
     statistics: str = "exact"
+    bias: str = "tangent"
 
     def __call__(self, size: int) -> nn.Module:  # noqa: D102
-        return LieBatchNorm(SO(3), size, momentum=self.momentum, statistics=self.statistics)
+        return LieBatchNorm(
+            SO(3), size, momentum=self.momentum, statistics=self.statistics, bias=self.bias
+        )
 
 
 RECIPES: dict[str, type[Recipe]] = {
