@@ -16,6 +16,7 @@ from torch import Tensor
 
 from liebn.diffeos import Power
 from liebn.groups import (
+    SE,
     SO,
     Euclidean,
     Gyrogroup,
@@ -64,6 +65,8 @@ COMBINED = [
     Case("lem(0.5,2,-0.5)", spd(3, "lem", theta=0.5, alpha=2.0, beta=-0.5)),
     *(Case(f"lcm({t})", spd(3, "lcm", theta=t)) for t in (0.5, -0.5, 0.0)),
     Case("right(so(3))", right(SO(3))),
+    Case("se(2)", SE(2), DTYPES),
+    Case("right(se(3))", right(SE(3))),
     Case("power∘lem", Pullback(Power(0.5), spd(3, "lem"))),
     Case("so×lcm×matrices", Product(SO(3), spd(3, "lcm", theta=0.5), Euclidean(2, 2))),
     Case("gyro×so(2)×right", Product(spd(2, "gyro-aim"), SO(2), right(spd(2, "aim")))),

@@ -8,7 +8,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from liebn.groups import SO, AffineInvariant, Gyrogroup, Product, Pullback
+from liebn.groups import SE, SO, AffineInvariant, Gyrogroup, Product, Pullback
 from liebn.groups.vector import Vector
 from liebn.linalg import positive
 
@@ -17,7 +17,7 @@ KINDS = ("ordinary", "near", "repeated", "bad", "cut")
 
 @cache
 def nature(space: Gyrogroup) -> str:
-    """Whether the points are positive definite matrices, rotations or anything else."""
+    """Whether points are positive definite matrices, rotations, rigid motions or anything else."""
     shape = space.point_shape
     if len(shape) == 2 and shape[0] == shape[1] > 1:
         x = space.random(16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -25,6 +25,8 @@ def nature(space: Gyrogroup) -> str:
             return "positive"
         if bool((SO(shape[0]).violation(x) < 1e-6).all()):
             return "rotation"
+        if shape[0] > 2 and bool((SE(shape[0] - 1).violation(x) < 1e-6).all()):
+            return "rigid"
     return "general"
 
 
@@ -35,7 +37,8 @@ def kinds(space: Gyrogroup) -> tuple[str, ...]:
     """
     if isinstance(space, Product):
         return tuple(k for k in KINDS if any(k in kinds(f) for f in space.factors))
-    special = {"positive": "bad", "rotation": "cut" if space.associative else ""}.get(nature(space))
+    cut = "cut" if space.associative else ""
+    special = {"positive": "bad", "rotation": cut, "rigid": cut}.get(nature(space))
     return ("ordinary", "near", "repeated", *((special,) if special else ()))
 
 
@@ -139,6 +142,10 @@ def draw(
     if what == "positive":
         return AffineInvariant(n).random(count, generator=generator, dtype=torch.float64)
     x = space.random(count, generator=generator, dtype=torch.float64)
-    if kind == "repeated":
+    if kind in ("repeated", "cut") and what == "rigid":
+        x[:, :-1, :-1] = draw(SO(n - 1), kind, count, target, generator)
+        if kind == "repeated":
+            x[: count // 2, :-1, -1] = 0
+    elif kind == "repeated":
         x[: count // 2] = space.identity(dtype=torch.float64)
     return x

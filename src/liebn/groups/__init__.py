@@ -9,6 +9,7 @@ from liebn.groups.catalog import catalog
 from liebn.groups.mean import Rule, Total
 from liebn.groups.product import Product
 from liebn.groups.pullback import Pullback, right
+from liebn.groups.rigid import SE
 from liebn.groups.rotation import Rotations
 from liebn.groups.so import SO
 from liebn.groups.spd import spd
@@ -16,6 +17,7 @@ from liebn.groups.transvection import Transvection
 from liebn.groups.vector import Euclidean, LowerTriangular, Symmetric
 
 __all__ = [
+    "SE",
     "SO",
     "AffineInvariant",
     "Centred",

@@ -7,6 +7,7 @@ from functools import partial
 
 from liebn.groups.base import Gyrogroup
 from liebn.groups.product import Product
+from liebn.groups.rigid import SE
 from liebn.groups.so import SO
 from liebn.groups.spd import spd
 from liebn.groups.transvection import Transvection
@@ -21,6 +22,7 @@ catalog: dict[str, Callable[[int], Gyrogroup]] = {
     "spd-crim": partial(spd, metric="crim"),
     "so": SO,
     "gyro-so": lambda n: Transvection(SO(n)),
+    "se": SE,
     "product": lambda n: Product(SO(n), Euclidean(n)),
 }
 """Name -> factory(size)."""

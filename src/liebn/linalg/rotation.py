@@ -44,7 +44,14 @@ def vee(a: Float[Tensor, "*batch 3 3"]) -> Vectors:
 
 def exp(a: Matrices) -> Matrices:
     """The exponential of the skew part of A, a rotation."""
+    if a.shape[-1] == 2:
+        return _exp2(0.5 * (a[..., 1, 0] - a[..., 0, 1]))
     return without_drift(_matrix_exp(skew(a)))
+
+
+def _exp2(angle: Tensor) -> Tensor:
+    c, s = angle.cos(), angle.sin()
+    return torch.stack([c, -s, s, c], -1).unflatten(-1, (2, 2))
 
 
 def _matrix_exp(a: Tensor) -> Tensor:
@@ -65,9 +72,18 @@ def log(r: Matrices) -> Matrices:
 
     At an angle of exactly π, where the axis has two signs, one is chosen.
     """
+    if r.shape[-1] == 2:
+        return _log2(r)
     if r.shape[-1] == 3:
         return hat(log3(r))
     return _Log.apply(r)
+
+
+def _log2(r: Tensor) -> Tensor:
+    sine, cosine = r[..., 1, 0] - r[..., 0, 1], r[..., 0, 0] + r[..., 1, 1]
+    angle = torch.atan2(sine, cosine)
+    zero = torch.zeros_like(angle)
+    return torch.stack([zero, -angle, angle, zero], -1).unflatten(-1, (2, 2))
 
 
 def log3(r: Float[Tensor, "*batch 3 3"]) -> Vectors:
