@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 import torch
 from scipy.spatial.transform import Rotation, Slerp
+from torch.nn.functional import pad
 
 from liebn.groups import SO
 from liebn.linalg import rotation
@@ -35,13 +36,14 @@ def test_exponential(turns):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("count", [1, 2])
-def test_exponential_of_one_plane(count, dtype):
+@pytest.mark.parametrize("n", [2, 3])
+def test_exponential_of_one_plane(n, count, dtype):
     """Of one matrix as of several: torch's matrix_exp treats a single one apart."""
     for angle in np.geomspace(1e-3, np.pi, 40):
         turn = torch.tensor([[0.0, -angle], [angle, 0.0]], dtype=torch.float64).to(dtype)
         size = float(turn[1, 0])
         expected = [[np.cos(size), -np.sin(size)], [np.sin(size), np.cos(size)]]
-        found = rotation.exp(turn.expand(count, 2, 2))
+        found = rotation.exp(pad(turn, (0, n - 2) * 2).expand(count, n, n))[..., :2, :2]
         error = relative_error(found.double(), torch.tensor(expected, dtype=torch.float64), 2)
         assert error <= tolerance("matrix-function", dtype, max(1.0, 2 * size))
 
