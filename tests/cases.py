@@ -43,12 +43,22 @@ class Case(NamedTuple):
 
 
 def cases_of(factories: Mapping[str, Callable[[int], Gyrogroup]]) -> list[Case]:
-    """Every entry of a catalog: in both dtypes at size 3, in float64 at size 4."""
+    """Every entry of a catalog: in both dtypes at size 3, in float64 at size 4.
+
+    A law is one of points: what a space learns is held fixed.
+    """
     return [
-        Case(f"{name}({n})", make(n), dtypes)
+        Case(f"{name}({n})", make(n).requires_grad_(False), dtypes)
         for name, make in factories.items()
         for n, dtypes in ((3, DTYPES), (4, DTYPES[:1]))
     ]
+
+
+def alem(n: int, *slopes: float) -> Gyrogroup:
+    """ALEM as training may leave it."""
+    space = spd(n, "alem").requires_grad_(False)
+    space.diffeo.log_slopes.copy_(torch.tensor(slopes).log())
+    return space
 
 
 COMBINED = [
@@ -63,6 +73,7 @@ COMBINED = [
     Case("gyro-aim(-1,2,-0.5)", spd(3, "gyro-aim", theta=-1.0, alpha=2.0, beta=-0.5)),
     Case("crim(0.5)", spd(3, "crim", theta=0.5)),
     Case("lem(0.5,2,-0.5)", spd(3, "lem", theta=0.5, alpha=2.0, beta=-0.5)),
+    Case("alem(0.6,1.7)", alem(3, 0.6, 1.7), DTYPES),
     *(Case(f"lcm({t})", spd(3, "lcm", theta=t)) for t in (0.5, -0.5, 0.0)),
     Case("right(so(3))", right(SO(3))),
     Case("se(2)", SE(2), DTYPES),

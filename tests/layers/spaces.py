@@ -8,8 +8,8 @@ from liebn.groups import SO, Euclidean, Gyrogroup, Product, catalog, right, spd
 
 THETAS = (0.5, -0.5, 1.0, -1.0, 1.5, -1.5)
 
-CATALOG: dict[str, Gyrogroup] = {name: make(3) for name, make in catalog.items()}
-"""Every space of the catalog, at size 3."""
+CATALOG: dict[str, Gyrogroup] = {name: make(3).double() for name, make in catalog.items()}
+"""Every space of the catalog, at size 3; what it learns, in float64."""
 
 COMBINED: dict[str, Gyrogroup] = {
     "line": Euclidean(),

@@ -20,6 +20,7 @@ catalog: dict[str, Callable[[int], Gyrogroup]] = {
     "spd-lcm": partial(spd, metric="lcm"),
     "spd-gyro-aim": partial(spd, metric="gyro-aim"),
     "spd-crim": partial(spd, metric="crim"),
+    "spd-alem": partial(spd, metric="alem"),
     "so": SO,
     "gyro-so": lambda n: Transvection(SO(n)),
     "se": SE,

@@ -108,6 +108,8 @@ class Pullback(Gyrogroup):
     ) -> Centred:
         centred = self.model.centre(self.to_model(x), weights, rule=rule, total=total)
         mean = self.from_model(centred.mean)
+        if rule.detach:  # the map may have parameters
+            mean = mean.detach()
         return Centred(mean, PulledRay(self, centred.ray), centred.variance)
 
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from liebn.diffeos import Log, LogCholesky, Power
+from liebn.diffeos import AdaptiveLog, Log, LogCholesky, Power
 from liebn.groups.affine_invariant import AffineInvariant, GyroAffineInvariant
 from liebn.groups.base import Gyrogroup
 from liebn.groups.pullback import Pullback, right
@@ -38,11 +38,18 @@ def _lcm(n: int, theta: float, alpha: float, beta: float) -> Gyrogroup:
     return Pullback(diffeo, LowerTriangular(n, 1 / theta**2))
 
 
+def _alem(n: int, theta: float, alpha: float, beta: float) -> Gyrogroup:
+    if theta != 1:
+        raise ValueError(f"ALEM takes no θ, since it learns its own deformation, got θ = {theta:g}")
+    return Pullback(AdaptiveLog(), Symmetric(n, alpha, beta))
+
+
 METRICS: dict[str, Callable[[int, float, float, float], Gyrogroup]] = {
     "aim": _deformed(AffineInvariant),
     "lem": _lem,
     "lcm": _lcm,
     "gyro-aim": _deformed(GyroAffineInvariant),
+    "alem": _alem,
     "crim": _deformed(lambda n, alpha, beta: right(AffineInvariant(n, alpha, beta))),
 }
 
@@ -55,11 +62,12 @@ def spd(
     Args:
         n: the size of the matrices.
         metric: "aim" (affine-invariant), "lem" (log-Euclidean), "lcm" (log-Cholesky), "gyro-aim"
-            (affine-invariant, translated by symmetric roots) or "crim" (the right-invariant twin of
-            aim).
+            (affine-invariant, translated by symmetric roots), "crim" (the right-invariant twin of
+            aim) or "alem" (log-Euclidean, with a function to learn in place of the logarithm: see
+            `diffeos.AdaptiveLog`).
         theta: the power deformation P ↦ P^θ, any real number; 0 stands for the limit, which is LEM
             for aim, gyro-aim and crim, and LEM under ½‖V‖² - ¼‖diag V‖² for lcm. It does not change
-            lem.
+            lem, and alem takes none.
         alpha: weight of ‖V‖² in the inner product at the identity.
         beta: weight of (tr V)²; min(α, α + nβ) > 0 is needed. lcm takes neither.
     """

@@ -148,6 +148,28 @@ class Power(ScalarFunction):
 
 
 @dataclass(frozen=True)
+class Hypotenuse(ScalarFunction):
+    """h(a) = √(1 + a²), with h[a, b] = (a + b) / (h(a) + h(b))."""
+
+    def value(self, a: Tensor) -> Tensor:
+        return torch.hypot(a, torch.ones_like(a))
+
+    def divided_difference(self, a: Tensor) -> Tensor:
+        h = self.value(a)
+        return (a.unsqueeze(-1) + a.unsqueeze(-2)) / (h.unsqueeze(-1) + h.unsqueeze(-2))
+
+    def taylor(self, a: Tensor, order: int) -> Tensor:
+        # The coefficients c_k of h(a + t) are those whose square is (1 + a²) + 2a t + t².
+        h = self.value(a)
+        square = {1: 2 * a, 2: torch.ones_like(a)}
+        series = [h]
+        for k in range(1, order + 1):
+            inner = sum((series[i] * series[k - i] for i in range(1, k)), torch.zeros_like(a))
+            series.append((square.get(k, torch.zeros_like(a)) - inner) / (2 * h))
+        return series[order]
+
+
+@dataclass(frozen=True)
 class Floor(ScalarFunction):
     """max(a, c): eigenvalues raised to a threshold c, a number or one per matrix, (...)."""
 

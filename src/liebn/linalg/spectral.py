@@ -18,6 +18,7 @@ from liebn.linalg.autograd import Function, first_order
 from liebn.linalg.scalar_functions import (
     Exp,
     Floor,
+    Hypotenuse,
     Log,
     Power,
     ScalarFunction,
@@ -28,6 +29,7 @@ from liebn.linalg.scalar_functions import (
 __all__ = [
     "Exp",
     "Floor",
+    "Hypotenuse",
     "Log",
     "Power",
     "ScalarFunction",

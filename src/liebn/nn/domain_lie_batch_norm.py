@@ -91,6 +91,7 @@ class DomainLieBatchNorm(MomentumLieBatchNorm):
     def _per_domain(self) -> tuple[str, ...]:
         return "running_mean", "running_var", "train_mean", "train_var", "num_batches_tracked"
 
+    @torch.no_grad()
     def add_domain(self, domain: int) -> None:
         """Make room for a domain; its statistics are the identity and 1 until it is trained."""
         if domain in self.domain_names:

@@ -79,7 +79,7 @@ class RunningLieNorm(LieNorm):
     def _register_statistics(self, where: dict[str, Any]) -> None:
         mean = var = count = None
         if self.track_running_stats:
-            mean = self.group.identity(*self.channels, **where)
+            mean = self.group.identity(*self.channels, **where).detach()
             var = torch.ones(self.channels, **where)
             count = torch.tensor(0, dtype=torch.long, device=where["device"])
         self.register_buffer("running_mean", mean)
