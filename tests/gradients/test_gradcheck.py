@@ -154,8 +154,14 @@ def softplus(a: Tensor) -> Tensor:
 @symmetric
 @pytest.mark.parametrize(
     "function",
-    [spectral.Log(), spectral.Exp(), spectral.Smooth(softplus), spectral.Smooth(torch.log, 0.0)],
-    ids=["log", "exp", "softplus", "smooth log"],
+    [
+        spectral.Log(),
+        spectral.Exp(),
+        spectral.Hypotenuse(),
+        spectral.Smooth(softplus),
+        spectral.Smooth(torch.log, 0.0),
+    ],
+    ids=["log", "exp", "hypotenuse", "softplus", "smooth log"],
 )
 def test_general_functions(x, function):
     check(lambda x: spectral.apply(spectral.symmetrise(x), function), positive(x))

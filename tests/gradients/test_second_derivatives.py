@@ -13,6 +13,7 @@ FUNCTIONS = {
     "exp": spectral.exp,
     "sqrt": spectral.sqrt,
     "power": lambda x: spectral.power(x, -0.7),
+    "hypotenuse": lambda x: spectral.apply(x, spectral.Hypotenuse()),
     "softplus": lambda x: spectral.apply(x, spectral.Smooth(softplus)),
     "floor": lambda x: spectral.apply(x, spectral.Floor(0.7)),
 }

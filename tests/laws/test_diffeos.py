@@ -9,7 +9,7 @@ from torch import Tensor
 from liebn.diffeos import Chain, Diffeo, Inverse, Log, LogCholesky, Power
 from liebn.groups import SO, Euclidean, Pullback, Symmetric, Transvection, spd
 from liebn.groups.pullback import Inversion
-from tests.cases import relative_error
+from tests.cases import alem, relative_error
 from tests.tolerances import tolerance
 
 
@@ -33,6 +33,7 @@ MAPS = {
     "log": Log(),
     "power": Power(-0.7),
     "log-cholesky": LogCholesky(),
+    "adaptive log": alem(3, 0.6, 1.7).diffeo,
     "chain": LogCholesky() @ Power(0.5),
     "inversion": Inversion(spd(3)),
     "and back": Power(0.5) @ Inverse(Log()) @ Log(),
@@ -104,7 +105,7 @@ def test_a_map_of_a_vector_space_needs_no_more():
     "space",
     [
         Euclidean(3),
-        *(spd(3, metric) for metric in ("aim", "lem", "crim")),
+        *(spd(3, metric) for metric in ("aim", "lem", "alem", "crim")),
         spd(3, "lcm", theta=0.5),
         SO(3),
         SO(4),

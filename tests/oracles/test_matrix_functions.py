@@ -88,6 +88,11 @@ def test_scipy(ours, theirs, generator):
 PAIRS = {
     "log": (spectral.Log(), mpmath.log, lambda a: 1 / a),
     "exp": (spectral.Exp(), mpmath.exp, mpmath.exp),
+    "hypotenuse": (
+        spectral.Hypotenuse(),
+        lambda a: mpmath.sqrt(1 + a**2),
+        lambda a: a / mpmath.sqrt(1 + a**2),
+    ),
     **{
         f"power {p}": (
             spectral.Power(p),
@@ -131,7 +136,7 @@ def test_divided_differences(name, a, dtype):
     assert error <= tolerance("divided-difference", dtype, steepness)
 
 
-@pytest.mark.parametrize("name", ["log", "exp", "power 0.5", "power -1.0"])
+@pytest.mark.parametrize("name", ["log", "exp", "hypotenuse", "power 0.5", "power -1.0"])
 def test_second_divided_differences(name):
     """Relative to the largest of the table: a second derivative is asked for less."""
     function, exact, _ = PAIRS[name]
