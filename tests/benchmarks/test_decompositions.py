@@ -21,6 +21,7 @@ COUNTS = [
     ("gyro-aim", 1.0, "fast", 2),
     ("lem", 1.0, "exact", 2),
     ("lem", 1.0, "fast", 2),
+    ("alem", 1.0, "exact", 4),
     ("lcm", 1.0, "exact", 0),
     ("lcm", 0.5, "exact", 2),
     ("lcm", -0.5, "exact", 2),

@@ -42,9 +42,10 @@ def kinds(space: Gyrogroup) -> tuple[str, ...]:
     return ("ordinary", "near", "repeated", *((special,) if special else ()))
 
 
+@torch.no_grad()
 def condition(space: Gyrogroup, x: Tensor) -> float:
     """The largest condition number of points, inverses and what they are deformed to."""
-    x = x.detach().double()
+    x = x.double()
     if isinstance(space, Product):
         pairs = zip(space.factors, space.unpack(x), strict=True)
         return max(condition(f, p) for f, p in pairs)

@@ -2,7 +2,7 @@
 
 import torch
 
-from liebn.groups import SO, Euclidean, LieGroup, Product, right, spd
+from liebn.groups import SE, SO, Euclidean, LieGroup, Product, right, spd
 from tests.cases import DTYPES, Case, on, settings
 
 BI_INVARIANT = [
@@ -18,6 +18,7 @@ ONE_SIDED = [
     Case("aim", spd(3)),
     Case("aim(0.5)", spd(3, theta=0.5)),
     Case("crim", spd(3, "crim")),
+    Case("se(3)", SE(3)),
 ]
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from liebn.diffeos import Chain, Diffeo, Inverse, Log, LogCholesky, Power
-from liebn.groups import SO, Euclidean, Pullback, Symmetric, Transvection, spd
+from liebn.groups import SE, SO, Euclidean, Pullback, Symmetric, Transvection, spd
 from liebn.groups.pullback import Inversion
 from tests.cases import alem, relative_error
 from tests.tolerances import tolerance
@@ -121,3 +121,4 @@ def test_the_manifold_for_optimisers_has_the_points(space, generator):
 
 def test_some_spaces_have_no_manifold_for_optimisers():
     assert Symmetric(3).manifold() is None
+    assert SE(3).manifold() is None  # geoopt's products are of vectors

@@ -5,6 +5,7 @@ import torch
 
 from liebn.diffeos import Power
 from liebn.groups import (
+    SE,
     SO,
     AffineInvariant,
     Euclidean,
@@ -50,8 +51,9 @@ def test_a_power_of_zero_is_not_invertible():
 
 
 def test_rotations_need_a_plane():
-    with pytest.raises(ValueError, match="n ≥ 2"):
-        SO(1)
+    for space in (SO, SE):
+        with pytest.raises(ValueError, match="n ≥ 2"):
+            space(1)
 
 
 def test_a_product_needs_a_factor():

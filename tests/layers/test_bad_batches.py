@@ -9,7 +9,7 @@ from liebn import DomainLieBatchNorm, LieBatchNorm, MomentumLieBatchNorm
 from liebn.groups import SO, Euclidean, spd
 from tests.layers.spaces import SPACES, on, points
 
-SPD = {name: spd(4, name) for name in ("aim", "gyro-aim", "crim", "lem", "lcm")}
+SPD = {name: spd(4, name) for name in ("aim", "gyro-aim", "crim", "lem", "alem", "lcm")}
 SPD |= {"aim(0.5)": spd(4, theta=0.5), "lcm(-1)": spd(4, "lcm", theta=-1.0)}
 MODES = ("exact", "fast", "reference")
 

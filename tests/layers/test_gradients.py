@@ -75,7 +75,7 @@ def test_gradcheck_with_weights(space, generator):
 
 
 def test_gradcheck_at_repeated_eigenvalues(generator):
-    for metric in ("aim", "gyro-aim", "lem", "lcm", "crim"):
+    for metric in ("aim", "gyro-aim", "lem", "alem", "lcm", "crim"):
         p = torch.eye(3, dtype=torch.float64).repeat(4, 1, 1)
         p[1] *= 2
         p[2, 0, 0] = 3

@@ -121,3 +121,20 @@ def test_in_the_plane_motions_are_complex_affine_maps(generator):
     agree(space.inverse(x), as_matrices(a.conj(), -a.conj() * c))
     apart = np.sqrt(2 * np.angle(a[::-1] / a) ** 2 + np.abs(c[::-1] - c) ** 2)
     agree(space.distance(x, x.flip(0)), apart, dims=0)
+
+
+def test_what_is_no_motion_is_told_and_mended(generator):
+    x = SPACE.random(5, generator=generator, dtype=torch.float64)
+    broken = x.clone()
+    broken[0, :3, 0] *= -1
+    broken[1, 3, 1] = 0.5
+    broken[2, 3, 3] = 2
+    broken[3, 3, 0] = torch.nan
+    violation = SPACE.violation(broken)
+    assert violation[:3].tolist() == pytest.approx([2, 0.5, 1])
+    assert violation[3] == torch.inf
+    assert violation[4] <= tolerance("violation", torch.float64)
+    agree(SPACE.project(broken[1:]), x[1:])
+    assert bool(
+        (SPACE.violation(SPACE.project(broken)) <= tolerance("oracle", torch.float64)).all()
+    )

@@ -89,7 +89,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     option("--network", metavar="NAME", help="spdnet, tsmnet or lienet")
     option("--norm", default="lie", metavar="KIND", help="the normalization layer (lie); none, "
            "spdnetbn, spdbn; for tsmnet also domain-lie, spddsmbn")  # fmt: skip
-    option("--metric", metavar="NAME", help="aim, lem, lcm, gyro-aim or crim")
+    option("--metric", metavar="NAME", help="aim, lem, lcm, gyro-aim, crim or alem")
     for name, words in (("theta", "deformation θ"), ("alpha", "α"), ("beta", "β")):
         option(f"--{name}", type=float, metavar="X", help=f"the {words} of the metric")
     option("--statistics", metavar="HOW", help="exact, fast or reference")
