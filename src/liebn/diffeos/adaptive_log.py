@@ -33,7 +33,7 @@ class AdaptiveLog(PositiveDefiniteMap):
         self.log_slopes = nn.Parameter(torch.zeros(2))
 
     def _line(self, like: Tensor) -> tuple[Tensor, Tensor]:
-        """M = ½ (p + q) and k = ½ (q - p), so that pq = m² - k²."""
+        """The mean slope m = ½ (p + q), and k = ½ (q - p), so that pq = m² - k²."""
         p, q = self.log_slopes.to(like).exp().unbind()
         return 0.5 * (p + q), 0.5 * (q - p)
 
