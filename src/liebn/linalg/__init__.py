@@ -4,7 +4,16 @@ Everything above this package meets eigenvalues, Cholesky factors and rotation a
 it, and every numerical tolerance of the library stands in `liebn.linalg.numerics`.
 """
 
-from liebn.linalg import cholesky, numerics, positive, rotation, spectral
+from liebn.linalg import cholesky, correlation, newton, numerics, positive, rotation, spectral
 from liebn.linalg.numerics import InvalidPointError
 
-__all__ = ["InvalidPointError", "cholesky", "numerics", "positive", "rotation", "spectral"]
+__all__ = [
+    "InvalidPointError",
+    "cholesky",
+    "correlation",
+    "newton",
+    "numerics",
+    "positive",
+    "rotation",
+    "spectral",
+]

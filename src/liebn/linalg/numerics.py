@@ -13,6 +13,9 @@ TINY = 1e-30
 SLACK = 16.0
 """How many rounding errors an iterative solver may stay above the floor of its arithmetic."""
 
+NEWTON_STEPS = 100
+"""When Newton's method gives up; at a condition of 1e15, damped, it takes under 30 steps."""
+
 SERIES_GAP = 0.03
 """Relative spread of three eigenvalues under which a second divided difference is a series."""
 

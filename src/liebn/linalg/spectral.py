@@ -225,10 +225,11 @@ def differential(
     x: Float[Tensor, "*#batch n n"], v: Float[Tensor, "*#batch n n"], function: ScalarFunction
 ) -> Matrices:
     """Df(X)[V], the derivative of f at X in the symmetric direction V."""
-    x, v = torch.broadcast_tensors(x, v)
     eigenvalues, vectors = eigh(x.detach())
     if function.positive:
         require_positive(eigenvalues)
+    x, v = torch.broadcast_tensors(x, v)
+    eigenvalues, vectors = eigenvalues.expand(v.shape[:-1]), vectors.expand_as(v)
     return _Differential.apply(x, v, eigenvalues, vectors, function)
 
 
