@@ -10,17 +10,19 @@ from torch import Tensor
 
 from liebn.groups import SE, SO, AffineInvariant, Gyrogroup, Product, Pullback
 from liebn.groups.vector import Vector
-from liebn.linalg import positive
+from liebn.linalg import correlation, positive
 
 KINDS = ("ordinary", "near", "repeated", "bad", "cut")
 
 
 @cache
 def nature(space: Gyrogroup) -> str:
-    """Whether points are positive definite matrices, rotations, rigid motions or anything else."""
+    """Whether points are correlation or positive definite matrices, rotations, rigid motions."""
     shape = space.point_shape
     if len(shape) == 2 and shape[0] == shape[1] > 1:
         x = space.random(16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        if bool((correlation.violation(x) < 1e-6).all()):
+            return "correlation"
         if bool((positive.violation(x) < 1e-6).all()):
             return "positive"
         if bool((SO(shape[0]).violation(x) < 1e-6).all()):
@@ -38,7 +40,8 @@ def kinds(space: Gyrogroup) -> tuple[str, ...]:
     if isinstance(space, Product):
         return tuple(k for k in KINDS if any(k in kinds(f) for f in space.factors))
     cut = "cut" if space.associative else ""
-    special = {"positive": "bad", "rotation": cut, "rigid": cut}.get(nature(space))
+    specials = {"positive": "bad", "correlation": "bad", "rotation": cut, "rigid": cut}
+    special = specials.get(nature(space))
     return ("ordinary", "near", "repeated", *((special,) if special else ()))
 
 
@@ -84,10 +87,20 @@ def _repeated_positive(count: int, n: int, generator: torch.Generator) -> Tensor
     return x.repeat(-(-count // len(x)), 1, 1)[:count]
 
 
+def _repeated_correlation(count: int, n: int) -> Tensor:
+    """The identity, equal correlations of either sign, and one pair correlated with no other."""
+    one, identity = torch.ones(n, n, dtype=torch.float64), torch.eye(n, dtype=torch.float64)
+    mixed = [c * one + (1 - c) * identity for c in (0.0, 0.6, -0.5 / (n - 1))]
+    pair = identity.clone()
+    pair[0, 1] = pair[1, 0] = 0.6
+    x = torch.stack([*mixed, pair, pair.flip(0, 1)])
+    return x.repeat(-(-count // len(x)), 1, 1)[:count]
+
+
 def _ill_conditioned(
     space: Gyrogroup, count: int, target: float, generator: torch.Generator
 ) -> Tensor:
-    """Positive definite matrices as ill-conditioned as the target allows in every deformation."""
+    """Matrices as ill-conditioned as the target allows in every deformation."""
     n = space.point_shape[0]
     exponents = torch.rand(count, n, generator=generator, dtype=torch.float64) - 0.5
     exponents[:, 0], exponents[:, -1] = -0.5, 0.5
@@ -95,7 +108,8 @@ def _ill_conditioned(
 
     def spread(size: float) -> Tensor:
         x = (basis * (size * exponents).exp().unsqueeze(-2)) @ basis.mT
-        return 0.5 * (x + x.mT)
+        x = 0.5 * (x + x.mT)
+        return correlation.normalise(x) if nature(space) == "correlation" else x
 
     # The logarithm of a condition number is about proportional to the spread of the logarithms.
     size = math.log(target) / max(1.0, math.log(condition(space, spread(1.0))))
@@ -134,9 +148,11 @@ def draw(
         return space.exp(space.expand(scale) * v)
     if kind == "repeated" and what == "positive":
         return _repeated_positive(count, n, generator)
+    if kind == "repeated" and what == "correlation":
+        return _repeated_correlation(count, n)
     if kind == "repeated" and what == "rotation":
         return _repeated_rotations(count, n, generator)
-    if kind == "bad" and what == "positive":
+    if kind == "bad" and what in ("positive", "correlation"):
         return _ill_conditioned(space, count, target, generator)
     if kind == "cut" and what == "rotation":
         return _rotations_at_cut(count, n, generator)

@@ -6,8 +6,30 @@ import pytest
 import torch
 from torch import Tensor
 
-from liebn.diffeos import Chain, Diffeo, Inverse, Log, LogCholesky, Power
-from liebn.groups import SE, SO, Euclidean, Pullback, Symmetric, Transvection, spd
+from liebn.diffeos import (
+    Chain,
+    Diffeo,
+    Inverse,
+    Log,
+    LogCholesky,
+    LogScaling,
+    OffLog,
+    Power,
+    UnipotentLog,
+    UnitCholesky,
+)
+from liebn.groups import (
+    SE,
+    SO,
+    Euclidean,
+    Hollow,
+    Pullback,
+    StrictlyLower,
+    Symmetric,
+    Transvection,
+    correlation,
+    spd,
+)
 from liebn.groups.pullback import Inversion
 from tests.cases import alem, relative_error
 from tests.tolerances import tolerance
@@ -29,7 +51,7 @@ class Cubes(Diffeo):
         return w / (1 + 3 * self.inverse(y) ** 2)
 
 
-MAPS = {
+POSITIVE = {
     "log": Log(),
     "power": Power(-0.7),
     "log-cholesky": LogCholesky(),
@@ -38,7 +60,21 @@ MAPS = {
     "inversion": Inversion(spd(3)),
     "and back": Power(0.5) @ Inverse(Log()) @ Log(),
 }
-maps = pytest.mark.parametrize("diffeo", MAPS.values(), ids=MAPS.keys())
+CORRELATION = {
+    "unit cholesky": UnitCholesky(),
+    "log unit cholesky": UnipotentLog() @ UnitCholesky(),
+    "off-log": OffLog(),
+    "log-scaling": LogScaling(),
+}
+MAPS = {
+    **{name: (diffeo, spd(3), Symmetric(3)) for name, diffeo in POSITIVE.items()},
+    **{name: (diffeo, correlation(3), Hollow(3)) for name, diffeo in CORRELATION.items()},
+    "unipotent log": (UnipotentLog(), StrictlyLower(3), StrictlyLower(3)),
+    "unipotent log in 4 dimensions": (UnipotentLog(), StrictlyLower(4), StrictlyLower(4)),
+}
+"""A map, a space with the points of its domain, and the directions in which they move."""
+
+maps = pytest.mark.parametrize("diffeo, space, directions", MAPS.values(), ids=MAPS.keys())
 
 
 def agree(actual: Tensor, expected: Tensor, law: str = "formula") -> None:
@@ -50,17 +86,17 @@ def symmetric(*shape: int, generator: torch.Generator) -> Tensor:
 
 
 @maps
-def test_a_map_is_undone(diffeo, generator):
-    x = spd(3).random(4, generator=generator, dtype=torch.float64)
+def test_a_map_is_undone(diffeo, space, directions, generator):
+    x = space.random(4, generator=generator, dtype=torch.float64)
     agree(diffeo.inverse(diffeo(x)), x)
     agree(Inverse(diffeo)(diffeo(x)), x)
     agree(Inverse(diffeo).inverse(x), diffeo(x))
 
 
 @maps
-def test_the_differential_is_the_slope(diffeo, generator):
-    x = spd(3).random(4, generator=generator, dtype=torch.float64)
-    v, h = symmetric(4, generator=generator), 1e-4
+def test_the_differential_is_the_slope(diffeo, space, directions, generator):
+    x = space.random(4, generator=generator, dtype=torch.float64)
+    v, h = directions.random(4, generator=generator, dtype=torch.float64), 1e-4
     # The third derivative is left, h² times it, and eps / h of rounding.
     slope = (diffeo(x + h * v) - diffeo(x - h * v)) / (2 * h)
     found = diffeo.differential(x, v)
@@ -70,13 +106,31 @@ def test_the_differential_is_the_slope(diffeo, generator):
     agree(Inverse(diffeo).inverse_differential(x, v), found)
 
 
-@maps
+@pytest.mark.parametrize("diffeo", POSITIVE.values(), ids=POSITIVE.keys())
 def test_the_domain_is_the_cone(diffeo, generator):
     x = symmetric(4, generator=generator)
     projected = diffeo.project(x)
     assert bool((diffeo.violation(projected, 2) <= tolerance("violation", torch.float64)).all())
     assert bool((diffeo.violation(-projected, 2) >= 1).all())
     assert "SymmetricPositiveDefinite" in type(diffeo.manifold()).__name__
+
+
+@pytest.mark.parametrize("diffeo", CORRELATION.values(), ids=CORRELATION.keys())
+def test_the_domain_is_the_correlation_matrices(diffeo, generator):
+    x = symmetric(4, generator=generator)
+    projected = diffeo.project(x)
+    assert bool((diffeo.violation(projected, 2) <= tolerance("violation", torch.float64)).all())
+    assert bool((diffeo.violation(2 * projected, 2) >= 0.99).all())
+    assert bool((diffeo.violation(-projected, 2) >= 1).all())
+    assert diffeo.manifold() is None
+
+
+def test_the_domain_is_the_strictly_lower_triangular_matrices(generator):
+    x = symmetric(4, generator=generator)
+    diffeo, x[3, 0, 2] = UnipotentLog(), torch.nan
+    assert not bool(diffeo.violation(diffeo.project(x[:3]), 2).any())
+    assert bool((diffeo.violation(x, 2) >= x.triu().nan_to_num().abs().amax((-2, -1))).all())
+    assert diffeo.violation(x, 2)[3] == torch.inf
 
 
 def test_a_chain_applies_the_inner_map_first(generator):

@@ -11,7 +11,7 @@ from liebn.linalg import InvalidPointError, cholesky, spectral
 from tests.cases import CASES, Case, on, settings
 from tests.laws.samples import nature
 
-POSITIVE = [case for case in CASES if nature(case.space) == "positive"]
+POSITIVE = [case for case in CASES if nature(case.space) in ("positive", "correlation")]
 BAD = ("nan", "half-nan", "infinite", "indefinite", "zero")
 
 

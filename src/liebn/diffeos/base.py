@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from liebn.linalg import numerics, positive
+from liebn.linalg import correlation, numerics, positive
 
 
 class Diffeo(nn.Module, ABC):
@@ -61,6 +61,16 @@ class PositiveDefiniteMap(Diffeo):
         import geoopt
 
         return geoopt.SymmetricPositiveDefinite()
+
+
+class CorrelationMap(Diffeo):
+    """A diffeomorphism whose domain is the full-rank correlation matrices, (..., n, n)."""
+
+    def project(self, x: Tensor) -> Tensor:
+        return correlation.project(x)
+
+    def violation(self, x: Tensor, point_dims: int) -> Tensor:
+        return correlation.violation(x)
 
 
 class Chain(Diffeo):

@@ -6,6 +6,7 @@
 from liebn.groups.affine_invariant import AffineInvariant, GyroAffineInvariant
 from liebn.groups.base import Centred, Gyrogroup, LieGroup, Ray
 from liebn.groups.catalog import catalog
+from liebn.groups.correlation import correlation
 from liebn.groups.mean import Rule, Total
 from liebn.groups.product import Product
 from liebn.groups.pullback import Pullback, right
@@ -14,7 +15,14 @@ from liebn.groups.rotation import Rotations
 from liebn.groups.so import SO
 from liebn.groups.spd import spd
 from liebn.groups.transvection import Transvection
-from liebn.groups.vector import Euclidean, LowerTriangular, Symmetric
+from liebn.groups.vector import (
+    Euclidean,
+    Hollow,
+    LowerTriangular,
+    RowZero,
+    StrictlyLower,
+    Symmetric,
+)
 
 __all__ = [
     "SE",
@@ -24,17 +32,21 @@ __all__ = [
     "Euclidean",
     "GyroAffineInvariant",
     "Gyrogroup",
+    "Hollow",
     "LieGroup",
     "LowerTriangular",
     "Product",
     "Pullback",
     "Ray",
     "Rotations",
+    "RowZero",
     "Rule",
+    "StrictlyLower",
     "Symmetric",
     "Total",
     "Transvection",
     "catalog",
+    "correlation",
     "right",
     "spd",
 ]

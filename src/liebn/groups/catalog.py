@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from liebn.groups.base import Gyrogroup
+from liebn.groups.correlation import correlation
 from liebn.groups.product import Product
 from liebn.groups.rigid import SE
 from liebn.groups.so import SO
@@ -24,6 +25,10 @@ catalog: dict[str, Callable[[int], Gyrogroup]] = {
     "so": SO,
     "gyro-so": lambda n: Transvection(SO(n)),
     "se": SE,
+    "correlation-ecm": partial(correlation, metric="ecm"),
+    "correlation-lecm": partial(correlation, metric="lecm"),
+    "correlation-olm": partial(correlation, metric="olm"),
+    "correlation-lsm": partial(correlation, metric="lsm"),
     "product": lambda n: Product(SO(n), Euclidean(n)),
 }
 """Name -> factory(size)."""

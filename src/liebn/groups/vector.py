@@ -9,6 +9,7 @@ from torch import Tensor
 
 from liebn.groups.base import Centred, LieGroup, LogRay, Ray
 from liebn.groups.mean import EXACT, LOCAL, Average, Rule, Total
+from liebn.linalg import correlation, spectral
 
 
 class VectorRay(LogRay):
@@ -148,6 +149,41 @@ class LowerTriangular(Vector):
 
     def extra_repr(self) -> str:
         return f"{self.point_shape[0]}, weight={self.weight:g}"
+
+
+class Subspace(Vector):
+    """A space of n×n matrices with ‖V‖² = ‖V‖_F²; a subclass projects onto it, orthogonally."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.point_shape = torch.Size((n, n))
+
+    def squared_norm(self, v: Tensor) -> Tensor:
+        return squared_entries(v, 2)
+
+    def extra_repr(self) -> str:
+        return str(self.point_shape[0])
+
+
+class StrictlyLower(Subspace):
+    """Lower triangular n×n matrices of diagonal zero with ‖V‖² = ‖V‖_F²."""
+
+    def project(self, x: Tensor) -> Tensor:
+        return x.tril(-1)
+
+
+class Hollow(Subspace):
+    """Symmetric n×n matrices of diagonal zero with ‖V‖² = ‖V‖_F²."""
+
+    def project(self, x: Tensor) -> Tensor:
+        return correlation.hollow(spectral.symmetrise(x))
+
+
+class RowZero(Subspace):
+    """Symmetric n×n matrices of row sums zero with ‖V‖² = ‖V‖_F²."""
+
+    def project(self, x: Tensor) -> Tensor:
+        return correlation.centred(spectral.symmetrise(x))
 
 
 def squared_entries(v: Tensor, dims: int) -> Tensor:
