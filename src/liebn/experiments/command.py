@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from liebn.datasets import CARDS, DatasetError
+from liebn.datasets import CARDS, Dataset, DatasetError
 from liebn.experiments.errors import ExperimentError
 from liebn.experiments.protocol import Protocol, packaged, read_protocol
 
@@ -157,7 +157,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     if arguments.epochs:
         training = {**protocol.training, "max_epochs": arguments.epochs}
         protocol = replace(protocol, training=training)
-    return _sweep(protocol, arguments)
+    return _sweep(protocol, *_runs(protocol, arguments.data, range(protocol.seeds)), arguments)
 
 
 def _matches(name: str, wanted: Sequence[str]) -> bool:
@@ -180,38 +180,48 @@ def _list(data: str | None) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     from liebn.experiments.single import protocol_of
 
+    parser: argparse.ArgumentParser = arguments.parser
     try:
         protocol = protocol_of(arguments)
+        data, chosen = _runs(protocol, arguments.data, [arguments.seed])
     except ExperimentError as error:
-        arguments.parser.error(str(error))
-    return _sweep(protocol, arguments, seed=arguments.seed, split=arguments.split)
+        parser.error(str(error))
+    if arguments.split is not None:
+        names = dict.fromkeys(c["split"] for c in chosen)
+        if arguments.split not in names:
+            parser.error(f"no split {arguments.split!r}; there are: {', '.join(names)}")
+        chosen = [c for c in chosen if c["split"] == arguments.split]
+    return _sweep(protocol, data, chosen, arguments)
+
+
+def _runs(
+    protocol: Protocol, root: str | None, seeds: Iterable[int]
+) -> tuple[Dataset, list[dict[str, Any]]]:
+    """The data of a protocol, and the configurations of all its runs."""
+    # These import torch, scikit-learn and skorch: not before they are needed.
+    from liebn.experiments.configuration import configurations
+    from liebn.experiments.run import load_dataset
+
+    data = load_dataset(protocol.dataset, root, protocol.dataset_options)
+    return data, list(configurations(protocol, data, seeds))
 
 
 def _sweep(
     protocol: Protocol,
+    data: Dataset,
+    chosen: Sequence[dict[str, Any]],
     arguments: argparse.Namespace,
-    seed: int | None = None,
-    split: str | None = None,
 ) -> int:
-    # These import torch, scikit-learn and skorch: not before they are needed.
-    from liebn.experiments.configuration import configurations
+    """Make the runs, and print the table."""
     from liebn.experiments.listeners import require_tensorboard
-    from liebn.experiments.run import load_dataset
     from liebn.experiments.store import Store
     from liebn.experiments.sweep import sweep
     from liebn.experiments.table import text
 
     if arguments.tensorboard is not None:
         require_tensorboard()
-    data = load_dataset(protocol.dataset, arguments.data, protocol.dataset_options)
-    chosen = list(configurations(protocol, data, range(protocol.seeds) if seed is None else [seed]))
-    if split is not None:
-        names = dict.fromkeys(c["split"] for c in chosen)
-        if split not in names:
-            arguments.parser.error(f"no split {split!r}; there are: {', '.join(names)}")
-        chosen = [c for c in chosen if c["split"] == split]
     store = Store(arguments.results)
-    records = sweep(chosen, store, _means(arguments))
+    records = sweep(chosen, store, _means(arguments), data)
     print(f"\n{text(protocol, records)}\n\nrecords: {store.root / 'records' / protocol.name}")
     return 1 if any(record["status"] == "failed" for record in records) else 0
 
@@ -221,7 +231,8 @@ def _means(arguments: argparse.Namespace) -> Means:
 
     tensorboard: Any = arguments.tensorboard
     return Means(
-        data=arguments.data,
+        # Absolute, since the processes of a cluster run in other folders.
+        data=None if arguments.data is None else str(Path(arguments.data).expanduser().absolute()),
         # More processes than processors only wait for each other.
         jobs=min(arguments.jobs, 4 * (os.cpu_count() or 1)),
         cluster=arguments.cluster,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -47,11 +47,24 @@ def configurations(
 ) -> Iterator[Configuration]:
     """All runs of a protocol, seed by seed, so that a part of them is balanced over the methods."""
     common = [_of_method(protocol, method, data) for method in protocol.methods]
+    _require_different(common)
     for seed in seeds:
         splits = data.splits(protocol.protocol, seed)
         for split in islice(splits, protocol.splits or None):
             for values in common:
                 yield values | {"split": split.name, "seed": seed}
+
+
+def _require_different(common: Sequence[Configuration]) -> None:
+    """Refuse two rows that are one run: there is one record of it."""
+    names: dict[str, str] = {}
+    for values in common:
+        first = names.setdefault(key_of(values), values["method"])
+        if first != values["method"]:
+            raise ExperimentError(
+                f"{values['experiment']}: expected methods that differ, got the same under the "
+                f"names {first!r} and {values['method']!r}; leave one out"
+            )
 
 
 def _of_method(protocol: Protocol, method: Method, data: Dataset) -> Configuration:

@@ -97,13 +97,13 @@ class _Bars(Progress):
 
     def __init__(self, posts: Path | None, known: int) -> None:
         super().__init__(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[counts]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[last]}"),
+            TextColumn("{task.fields[last]}", markup=False),
             console=Console(stderr=True),
             speed_estimate_period=3600,
         )

@@ -10,7 +10,7 @@ from typing import Any
 from liebn.estimators import LieNetClassifier, SPDNetClassifier, TSMNetClassifier
 from liebn.estimators.network_classifier import NetworkClassifier
 from liebn.experiments.errors import ExperimentError
-from liebn.experiments.values import of_kind, require_known
+from liebn.experiments.values import at_least, of_kind, require_known
 from liebn.models import Norm
 
 Options = dict[str, Any]
@@ -64,10 +64,13 @@ def network_options(name: str, given: Mapping[str, Any], where: str) -> Options:
         if "sizes" not in given:
             raise ExperimentError(f"{where}: {name} needs its sizes, such as sizes = [63, 33]")
         defaults["sizes"] = []
-    return {
+    options = {
         option: of_kind(given.get(option, value), type(value), f"{where}, {option}")
         for option, value in defaults.items()
     }
+    for option, value in options.items():  # sizes and counts, all of them
+        at_least(min(value) if isinstance(value, list) else value, 1, f"{where}, {option}")
+    return options
 
 
 def training_options(name: str, given: Mapping[str, Any], where: str) -> Options:

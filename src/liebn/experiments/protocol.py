@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from liebn.experiments.errors import ExperimentError
-from liebn.experiments.values import at_least, of_kind, require_known, require_one_of
+from liebn.experiments.values import (
+    at_least,
+    of_kind,
+    one_line,
+    plain,
+    require_known,
+    require_one_of,
+)
 
 Table = Mapping[str, Any]
 
@@ -120,7 +127,7 @@ def read_protocol(name: str) -> Protocol:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ExperimentError(f"{path}: expected a protocol file, found none") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ExperimentError(f"{path}: expected TOML, got an error in it: {error}") from None
     return parse_protocol(path.stem, content)
 
@@ -135,8 +142,9 @@ def parse_protocol(name: str, content: Table) -> Protocol:
         key: of_kind(content.get(key, default), kind, f"{name}, {key}")
         for key, (kind, default) in TOP.items()
     }
-    at_least(values["seeds"], 1, f"{name}, seeds")
-    at_least(values["splits"], 0, f"{name}, splits")
+    one_line(values["title"], f"{name}, title")
+    _check_extent(values, name)
+    _check_quick(values["quick"], f"{name}, quick")
     require_one_of(values["score"], SCORES, f"{name}, score")
     methods = _methods(name, content["methods"])
     names = [method.name for method in methods]
@@ -144,6 +152,21 @@ def parse_protocol(name: str, content: Table) -> Protocol:
         require_one_of(values["baseline"], names, f"{name}, baseline")
     _check_published(values["published"], names, f"{name}, published")
     return Protocol(name=name, methods=methods, **values)
+
+
+def _check_extent(values: Table, where: str) -> None:
+    """What says how many runs there are, and on what."""
+    for key, least in (("seeds", 1), ("splits", 0)):
+        at_least(values[key], least, f"{where}, {key}")
+    for key, value in values["dataset_options"].items():
+        plain(value, f"{where}, dataset_options, {key}")
+
+
+def _check_quick(quick: Table, where: str) -> None:
+    own = {
+        key: of_kind(quick.get(key, TOP[key][1]), TOP[key][0], f"{where}, {key}") for key in QUICK
+    }
+    _check_extent(own, where)
 
 
 def _methods(name: str, rows: Any) -> tuple[Method, ...]:
@@ -158,6 +181,7 @@ def _methods(name: str, rows: Any) -> tuple[Method, ...]:
             if key not in options:
                 raise ExperimentError(f"{where}: expected the key {key!r}, found none")
             own[key] = of_kind(options.pop(key), str, f"{where}, {key}")
+        one_line(own["name"], f"{name}, method {number}, name")
         for key, kind in (("refit", bool), ("network", dict), ("training", dict)):
             if key in options:
                 own[key] = of_kind(options.pop(key), kind, f"{where}, {key}")

@@ -21,12 +21,10 @@ from liebn.experiments.errors import ExperimentError
 from liebn.experiments.networks import build_estimator
 from liebn.experiments.norms import Domains, build_norm
 from liebn.experiments.scores import confusion, scores
+from liebn.experiments.store import FORMAT, Record
 from liebn.experiments.watch import DivergedError, Listener, Watch
 from liebn.models import Norm
 
-Record = dict[str, Any]
-
-FORMAT = 1
 LAST_EPOCHS = 10
 """Over how many epochs, the last ones, the fit time is averaged."""
 
@@ -43,9 +41,9 @@ def load_dataset(name: str, root: str | Path | None, options: Mapping[str, Any])
     """A data set; the last one stays in memory."""
     try:
         return _load(name, None if root is None else str(root), tuple(sorted(options.items())))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ExperimentError(
-            f"{name}: its loader does not take {dict(options)} ({error})"
+            f"{name}: its loader does not take the dataset_options {dict(options)} ({error})"
         ) from None
 
 

@@ -18,6 +18,12 @@ except ImportError:  # not on Windows: two sweeps may then train one run twice, 
     fcntl = None  # type: ignore[assignment]
 
 
+Record = dict[str, Any]
+
+FORMAT = 1
+"""Of a record, in its file."""
+
+
 class Claim:
     """The right to train a run, held until released or until the process is dead."""
 
@@ -46,34 +52,43 @@ class Store:
         """Where the record of a run is, or will be."""
         return self.root / "records" / experiment / f"{key}.json"
 
-    def read(self, experiment: str, key: str) -> dict[str, Any] | None:
+    def read(self, experiment: str, key: str) -> Record | None:
         """The record of a run, if there is one."""
         path = self.path(experiment, key)
         try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            record = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
-        except ValueError as error:
-            raise ExperimentError(
-                f"{path}: expected a record, got an error in it ({error}); remove the file, and "
-                "the run is made again"
-            ) from None
+        except (ValueError, RecursionError) as error:
+            raise _no_record(path, f"an error in it ({error})") from None
+        if not isinstance(record, dict) or record.get("key") != key:
+            raise _no_record(path, "something else")
+        if record.get("format") != FORMAT:
+            raise _no_record(path, f"the format {record.get('format')!r} instead of {FORMAT}")
         return record
 
-    def records(self, experiment: str) -> Iterator[dict[str, Any]]:
+    def records(self, experiment: str) -> Iterator[Record]:
         """All records of an experiment."""
         for path in sorted((self.root / "records" / experiment).glob("*.json")):
             record = self.read(experiment, path.stem)
             if record is not None:
                 yield record
 
-    def adopt(self, configuration: Mapping[str, Any], key: str) -> None:
-        """Copy the record of the same run in another experiment, under the names of this one."""
-        for path in sorted((self.root / "records").glob(f"*/{key}.json")):
-            record = self.read(path.parent.name, key)
-            if record is not None:
-                self.write(record | {"configuration": dict(configuration)})
-                return
+    def find(self, configuration: Mapping[str, Any], key: str) -> Record | None:
+        """The record of a run, if there is one, under the names that the configuration gives it.
+
+        If the run was made for another experiment, or under another name, its record is written
+        for this one.
+        """
+        experiment = configuration["experiment"]
+        record = self.read(experiment, key)
+        for path in (self.root / "records").glob(f"*/{key}.json"):
+            record = record or self.read(path.parent.name, key)
+        if record is None or record["configuration"] == configuration:
+            return record
+        record |= {"configuration": dict(configuration)}
+        self.write(record)
+        return record
 
     def write(self, record: Mapping[str, Any]) -> Path:
         """Keep a record."""
@@ -93,12 +108,12 @@ class Store:
             raise
         return path
 
-    def claim(self, experiment: str, key: str) -> Claim | None:
-        """The right to train a run; None where another process has it.
+    def claim(self, key: str) -> Claim | None:
+        """The right to train a run, for any experiment; None where another process has it.
 
         The system gives the lock back when a process ends, however it ends.
         """
-        path = self.path(experiment, key).with_name(f".{key}.lock")
+        path = self.root / "records" / f".{key}.lock"
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("ab")
         if fcntl is not None:
@@ -111,6 +126,12 @@ class Store:
                 file.close()
                 return None
         return Claim(path, file)
+
+
+def _no_record(path: Path, got: str) -> ExperimentError:
+    return ExperimentError(
+        f"{path}: expected a record, got {got}; remove the file, and the run is made again"
+    )
 
 
 def _is(file: BinaryIO, path: Path) -> bool:

@@ -12,12 +12,13 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from liebn.datasets import Dataset
 from liebn.experiments.configuration import Configuration, key_of
 from liebn.experiments.display import Display, make_display
 from liebn.experiments.errors import ExperimentError
 from liebn.experiments.listeners import Post, TensorBoard
-from liebn.experiments.run import Record, run
-from liebn.experiments.store import Claim, Store
+from liebn.experiments.run import run
+from liebn.experiments.store import Claim, Record, Store
 
 POLL_SECONDS = 1.0
 CONNECT_SECONDS = 10
@@ -42,10 +43,21 @@ class Means:
     retry: bool = False
 
 
-def sweep(configurations: Sequence[Configuration], store: Store, means: Means) -> list[Record]:
-    """Make all runs that have no record yet; the records of all, in the order of configurations."""
+def sweep(
+    configurations: Sequence[Configuration], store: Store, means: Means, data: Dataset
+) -> list[Record]:
+    """Make all runs that have no record yet; the records of all, in the order of configurations.
+
+    Args:
+        configurations: of the runs.
+        store: where the records are.
+        means: how it is carried out.
+        data: what the runs are made on; records of other data are refused.
+    """
     keys = {key_of(c): c for c in configurations}
-    missing = {key: c for key, c in keys.items() if not _settled(store, key, c, means)}
+    found = {key: store.find(c, key) for key, c in keys.items()}
+    _require_same_data(found, store, data)
+    missing = {key: c for key, c in keys.items() if not _settled(found[key], means)}
     with ExitStack() as stack:
         posts = None
         if means.cluster is None:
@@ -61,14 +73,29 @@ def sweep(configurations: Sequence[Configuration], store: Store, means: Means) -
     return [record for record in records if record is not None]
 
 
-def _settled(store: Store, key: str, configuration: Configuration, means: Means) -> bool:
-    path = store.path(configuration["experiment"], key)
-    if not path.is_file():
-        store.adopt(configuration, key)
-    if not means.retry:
-        return path.is_file()
-    record = store.read(configuration["experiment"], key)
-    return record is not None and record["status"] != "failed"
+def _settled(record: Record | None, means: Means) -> bool:
+    return record is not None and not (means.retry and record["status"] == "failed")
+
+
+def _require_same_data(found: Mapping[str, Record | None], store: Store, data: Dataset) -> None:
+    """Refuse to put runs on simulated and on measured data, or on other classes, into one table."""
+    kinds = {True: "simulated", False: "measured"}
+    for key, record in found.items():
+        if record is None:
+            continue
+        of_record, at_hand = (
+            f"{kinds[simulated]} data of {len(classes)} classes"
+            for simulated, classes in (
+                (record["simulated"], record["classes"]),
+                (data.simulated, data.classes),
+            )
+        )
+        if of_record != at_hand:
+            path = store.path(record["configuration"]["experiment"], key)
+            raise ExperimentError(
+                f"{path}: expected a record of {at_hand}, as they are found now, got one of "
+                f"{of_record}; choose another folder with --results"
+            )
 
 
 def _make(
@@ -89,14 +116,13 @@ def _make(
 
     def tasks() -> Iterator[Any]:
         for key, configuration in list(remaining.items()):
-            claim = store.claim(configuration["experiment"], key)
+            claim = store.claim(key)
             if claim is None:
                 continue
-            if _settled(store, key, configuration, means):  # by another sweep, meanwhile
+            record = store.find(configuration, key)
+            if record is not None and _settled(record, means):  # by another sweep, meanwhile
                 claim.release()
-                record = store.read(configuration["experiment"], key)
-                if record is not None:
-                    finish(record)
+                finish(record)
                 continue
             claims[key] = claim
             display.started(key, configuration)

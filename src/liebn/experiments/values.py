@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from liebn.experiments.errors import ExperimentError
 WORDS = {
     bool: "true or false",
     int: "a whole number",
-    float: "a number",
+    float: "a finite number",
     str: "a text",
     list: "a list of whole numbers",
     dict: "a table",
@@ -36,20 +37,36 @@ def require_one_of(value: Any, known: Iterable[str], where: str) -> None:
 
 def of_kind(value: Any, kind: type, where: str) -> Any:
     """The value in its one form, a whole number where a number is expected as that number."""
-    if kind is float and type(value) is int:
-        return float(value)
-    if kind is list and isinstance(value, list | tuple):
-        if value and all(type(item) is int for item in value):
+    if kind is float:
+        if type(value) in (int, float) and abs(value) <= sys.float_info.max:
+            return float(value)
+    elif kind is list:
+        if isinstance(value, list | tuple) and value and all(type(item) is int for item in value):
             return list(value)
     elif type(value) is kind:
         return value
     raise ExperimentError(f"{where}: expected {WORDS[kind]}, got {value!r}")
 
 
+def plain(value: Any, where: str) -> Any:
+    """The value, which must be a text, a truth value or a finite number."""
+    kind = type(value)
+    if kind not in (str, bool, int, float):
+        raise ExperimentError(f"{where}: expected a text, a number, true or false, got {value!r}")
+    return of_kind(value, kind, where)
+
+
+def one_line(text: str, where: str) -> str:
+    """The text, which must be one that a line of a table can show."""
+    if not text.strip() or not text.isprintable():
+        raise ExperimentError(f"{where}: expected one line of text, got {text!r}")
+    return text
+
+
 def at_least(value: Any, least: float, where: str) -> Any:
     """The value, which must not be smaller."""
     if not value >= least:
-        raise ExperimentError(f"{where}: expected at least {least:g}, got {value:g}")
+        raise ExperimentError(f"{where}: expected at least {least:g}, got {value}")
     return value
 
 
