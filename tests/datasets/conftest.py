@@ -1,40 +1,13 @@
 """Fixtures of the dataset tests: a private cache, the real files, and small files to write."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-REAL_ROOT = os.environ.get("LIEBN_DATA")
+from tests.places import private_places, real, shared_cache
 
-
-@pytest.fixture(scope="session")
-def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(autouse=True)
-def _private_places(monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
-    """No test reads or writes the user's own cache, or sees the user's data root."""
-    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
-        monkeypatch.setenv(variable, str(shared_cache))
-    monkeypatch.delenv("LIEBN_DATA", raising=False)
-
-
-@pytest.fixture
-def real() -> Callable[[str], Path]:
-    """Return the data root if it has the folder; skip the test, with the reason, if not."""
-
-    def root(folder: str) -> Path:
-        if REAL_ROOT is None:
-            pytest.skip("LIEBN_DATA is not set: no real files to test on")
-        if not (Path(REAL_ROOT) / folder).is_dir():
-            pytest.skip(f"{REAL_ROOT} has no folder {folder}")
-        return Path(REAL_ROOT)
-
-    return root
+__all__ = ["private_places", "real", "shared_cache"]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import textwrap
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -23,10 +24,13 @@ from liebn.experiments.norms import Domains, build_norm
 from liebn.experiments.scores import confusion, scores
 from liebn.experiments.store import FORMAT, Record
 from liebn.experiments.watch import DivergedError, Listener, Watch
+from liebn.linalg import InvalidPointError
 from liebn.models import Norm
 
 LAST_EPOCHS = 10
 """Over how many epochs, the last ones, the fit time is averaged."""
+REASON_LENGTH = 300
+"""Characters of an error that a record keeps, in one line."""
 
 ONE_AT_A_TIME = threading.Lock()
 """torch's generator of random numbers belongs to the process, and so one run at a time has it."""
@@ -84,8 +88,7 @@ def run(
         except DivergedError as error:
             status, reason = "diverged", str(error)
         except Exception as error:
-            lines = str(error).splitlines() or [""]
-            status, reason = "failed", f"{type(error).__name__}: {lines[0]}"
+            status, reason = _what_failed(error, watch)
     found = None if table is None else scores(table)
     seconds = watch.seconds[-LAST_EPOCHS:]
     return {
@@ -112,6 +115,15 @@ def run(
         "environment": environment(),
         "finished_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+
+
+def _what_failed(error: Exception, watch: Watch) -> tuple[str, str]:
+    """The status of a run that raised an error, and the reason in one line."""
+    reason = textwrap.shorten(f"{type(error).__name__}: {error}", REASON_LENGTH)
+    if isinstance(error, InvalidPointError) and watch.batches:
+        # The data were points: it is the weights that have left all bounds.
+        return "diverged", f"after {watch.batches} batches {reason}"
+    return "failed", reason
 
 
 def _fit(configuration: Mapping[str, Any], data: Dataset, split: Split, watch: Watch) -> Any:

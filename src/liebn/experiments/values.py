@@ -63,10 +63,10 @@ def one_line(text: str, where: str) -> str:
     return text
 
 
-def at_least(value: Any, least: float, where: str) -> Any:
+def at_least(value: Any, least: int, where: str) -> Any:
     """The value, which must not be smaller."""
     if not value >= least:
-        raise ExperimentError(f"{where}: expected at least {least:g}, got {value}")
+        raise ExperimentError(f"{where}: expected at least {least}, got {value}")
     return value
 
 

@@ -52,6 +52,7 @@ class Watch(Callback):  # type: ignore[misc]  # skorch ships no types
         listeners: are told of each epoch.
 
     Attributes:
+        batches: how many have been trained on.
         test: makes the confusion on the test part as the network is now.
     """
 
@@ -62,6 +63,7 @@ class Watch(Callback):  # type: ignore[misc]  # skorch ships no types
         self.losses: list[float] = []
         self.scores: list[float | None] = []
         self.seconds: list[float] = []
+        self.batches = 0
         self.test: Callable[[], Counts] | None = None
         self._begin = 0.0
 
@@ -71,8 +73,11 @@ class Watch(Callback):  # type: ignore[misc]  # skorch ships no types
 
     def on_batch_end(self, net: Any, training: bool = False, **_: Any) -> None:
         """Stop at once: the next batch would fail for reasons that only follow from this one."""
-        loss = net.history[-1, "batches", -1].get("train_loss")
-        if training and loss is not None and not math.isfinite(loss):
+        if not training:
+            return
+        self.batches += 1
+        loss = net.history[-1, "batches", -1]["train_loss"]
+        if not math.isfinite(loss):
             raise DivergedError(f"the loss is {loss} in epoch {len(net.history)}")
 
     def on_epoch_end(self, net: Any, **_: Any) -> None:
