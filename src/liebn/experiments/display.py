@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -50,12 +50,6 @@ class Display(ABC):
         self.total = total
         self.done = known
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
-
     @abstractmethod
     def started(self, key: str, configuration: Mapping[str, Any]) -> None:
         """A run has been handed out."""
@@ -67,6 +61,10 @@ class Display(ABC):
     @abstractmethod
     def say(self, line: str) -> None:
         """A remark."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Show no more."""
 
 
 class Lines(Display):
@@ -90,6 +88,9 @@ class Lines(Display):
     def say(self, line: str) -> None:
         """Print it."""
         print(line, flush=True)
+
+    def close(self) -> None:
+        """Nothing: a line stays."""
 
 
 class _Bars(Progress):
@@ -152,13 +153,7 @@ class Bars(Display):
         self._bars.sweep = self._bars.add_task(
             "all runs", total=total - known, counts=self._counts(), last=""
         )
-
-    def __enter__(self) -> Self:
         self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
 
     def _counts(self) -> str:
         return f"{self.done}/{self.total}"
@@ -187,6 +182,10 @@ class Bars(Display):
     def say(self, line: str) -> None:
         """Print it above the bars."""
         self._bars.console.print(line, markup=False, highlight=False)
+
+    def close(self) -> None:
+        """Leave the bars as they are now."""
+        self._bars.stop()
 
 
 def make_display(total: int, known: int, posts: Path | None) -> Display:

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from liebn.experiments.errors import ExperimentError
 from liebn.experiments.watch import Epoch
@@ -84,13 +83,6 @@ class TensorBoard:
         for name, value in values.items():
             self._writer.add_scalar(name, value, epoch.number)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Write what is not yet written."""
         self._writer.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def sweep(
         if missing:
             stack.enter_context(_backend(means))
             known = len(keys) - len(missing)
-            display = stack.enter_context(make_display(len(keys), known, posts))
+            display = stack.enter_context(closing(make_display(len(keys), known, posts)))
             if known:
                 display.say(f"{known} of {len(keys)} runs have a record already")
             _make(missing, store, means, display, posts)
@@ -160,7 +160,7 @@ def _task(
             stack.callback(post.unlink, missing_ok=True)
             listeners.append(Post(post))
         if tensorboard is not None:
-            listeners.append(stack.enter_context(TensorBoard(tensorboard, configuration)))
+            listeners.append(stack.enter_context(closing(TensorBoard(tensorboard, configuration))))
         return run(configuration, data, listeners)
 
 
