@@ -2,7 +2,7 @@
 
 PYTHON  ?= python3
 VENV    ?= .venv
-EXTRAS  ?= dev,docs,experiments,bench
+EXTRAS  ?= dev,docs,experiments,bench,cluster,tensorboard
 WORKERS ?= 2
 ARGS    ?=
 FLOOR   ?= 95

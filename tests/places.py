@@ -1,4 +1,4 @@
-"""Fixtures for tests of what reads data: a private cache, and the real files where there are any."""
+"""Fixtures for tests of what reads data: a private cache, and the real files, if any."""
 
 import os
 from collections.abc import Callable

@@ -118,7 +118,7 @@ WRONG = {
     "empty name": ({"methods": method(name=" ")}, "name: expected one line of text"),
     "same name": ({"methods": method(name="SPDNet")}, "two methods 'SPDNet'"),
     "same method": (
-        {"methods": method(norm="none", metric="lcm") + [{"name": "again", "norm": "none"}]},
+        {"methods": method(norm="none", metric="lcm")},
         "norm none: unknown key 'metric'",
     ),
     "one run twice": (

@@ -46,6 +46,7 @@ def configurations(
     protocol: Protocol, data: Dataset, seeds: Iterable[int]
 ) -> Iterator[Configuration]:
     """All runs of a protocol, seed by seed, so that a part of them is balanced over the methods."""
+    require_one_of(protocol.protocol, data.protocols, f"{protocol.name}, protocol")
     common = [_of_method(protocol, method, data) for method in protocol.methods]
     _require_different(common)
     for seed in seeds:

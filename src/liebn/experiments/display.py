@@ -15,13 +15,16 @@ from rich.progress import (
     Progress,
     TaskID,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 from liebn.experiments.listeners import read_posts
 
 Record = Mapping[str, Any]
+
+BESIDE_TITLE = 54
+"""Columns of a terminal that the bar of a run needs beside its title."""
+SHORTEST_TITLE = 16
 
 
 def title_of(configuration: Mapping[str, Any]) -> str:
@@ -96,23 +99,22 @@ class Lines(Display):
 class _Bars(Progress):
     """Bars that read the posts of the runs each time they are drawn."""
 
-    def __init__(self, posts: Path | None, known: int) -> None:
+    def __init__(self, posts: Path | None) -> None:
+        # First of all, since the constructor of the base class draws once.
+        self.posts = posts
+        self.active: dict[str, TaskID] = {}
+        self.sweep: TaskID | None = None
+        self.done = 0
         super().__init__(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[counts]}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("left"),
             TextColumn("{task.fields[last]}", markup=False),
             console=Console(stderr=True),
             speed_estimate_period=3600,
         )
-        self.posts = posts
-        self.known = known
-        self.active: dict[str, TaskID] = {}
-        self.sweep: TaskID | None = None
-        self.done = 0
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The bars, brought up to date."""
@@ -149,7 +151,7 @@ class Bars(Display):
 
     def __init__(self, total: int, known: int, posts: Path | None) -> None:
         super().__init__(total, known)
-        self._bars = _Bars(posts, known)
+        self._bars = _Bars(posts)
         self._bars.sweep = self._bars.add_task(
             "all runs", total=total - known, counts=self._counts(), last=""
         )
@@ -160,8 +162,10 @@ class Bars(Display):
 
     def started(self, key: str, configuration: Mapping[str, Any]) -> None:
         """Add its bar, which shows once there is an epoch to show."""
+        room = max(SHORTEST_TITLE, self._bars.console.width - BESIDE_TITLE)
+        title = title_of(configuration)
         self._bars.active[key] = self._bars.add_task(
-            title_of(configuration),
+            title if len(title) <= room else f"{title[: room - 1]}…",
             total=configuration["max_epochs"],
             counts="",
             last="",

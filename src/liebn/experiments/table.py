@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import statistics
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from liebn.experiments.protocol import Protocol
+
+WIDTH = 100
+"""Of a caption, in characters."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Row:
         best: the largest.
         seconds: the mean training time of an epoch.
         relative: that time over the baseline's.
-        published: mean, std, max and seconds as published, where there are.
+        published: mean, std, max and seconds as published, for these data.
     """
 
     method: str
@@ -38,7 +42,12 @@ class Row:
 
 
 def rows(protocol: Protocol, records: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """One row for each method of the protocol that has a record."""
+    """One row for each method of the protocol that has a record.
+
+    Published figures are for measured data: beside simulated ones there are none.
+    """
+    records = list(records)
+    published = {} if any(record["simulated"] for record in records) else protocol.published
     by_method: dict[str, list[Mapping[str, Any]]] = {m.name: [] for m in protocol.methods}
     for record in records:
         by_method.setdefault(record["configuration"]["method"], []).append(record)
@@ -60,7 +69,7 @@ def rows(protocol: Protocol, records: Iterable[Mapping[str, Any]]) -> list[Row]:
                 best=max(scores, default=None),
                 seconds=time,
                 relative=time / base if time and base else None,
-                published=protocol.published.get(name, {}),
+                published=published.get(name, {}),
             )
         )
     return found
@@ -73,19 +82,21 @@ def _seconds(records: Sequence[Mapping[str, Any]]) -> float | None:
 
 def text(protocol: Protocol, records: Sequence[Mapping[str, Any]]) -> str:
     """The table in plain text, with its caption."""
+    found = rows(protocol, records)
+    published = any(row.published for row in found)
     relative = f"time/{protocol.baseline}" if protocol.baseline else "time"
     head = ["method", f"{protocol.score.replace('_', ' ')} %", "max", "runs", "s/epoch", relative]
-    if protocol.published:
-        head += ["published", "max"]
+    if published:
+        head += ["published", "max", "s/epoch"]
     lines = [head]
-    for row in rows(protocol, records):
+    for row in found:
         count = str(row.runs) + (f" (+{row.others} not finished)" if row.others else "")
         cells = [row.method, _spread(row.mean, row.std), _number(row.best), count]
         cells += [_number(row.seconds, 3), _number(row.relative)]
-        if protocol.published:
-            published = row.published
-            cells += [_spread(published.get("mean"), published.get("std"))]
-            cells += [_number(published.get("max"))]
+        if published:
+            own = row.published
+            cells += [_spread(own.get("mean"), own.get("std"))]
+            cells += [_number(own.get("max")), _number(own.get("seconds"))]
         lines.append(cells)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     caption = [protocol.title]
@@ -93,9 +104,10 @@ def text(protocol: Protocol, records: Sequence[Mapping[str, Any]]) -> str:
         caption.append("Simulated data: these numbers are no measurement of the real set.")
     table = ["  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in lines]
     foot = [protocol.note] if protocol.note else []
-    if protocol.published:
+    if published:
         foot.append(f"Published: {protocol.published['source']}.")
-    return "\n".join([*caption, "", *(line.rstrip() for line in table), "", *foot]).rstrip()
+    wrapped = [line for part in foot for line in textwrap.wrap(part, WIDTH)]
+    return "\n".join([*caption, "", *(line.rstrip() for line in table), "", *wrapped]).rstrip()
 
 
 def _number(value: float | None, digits: int = 2) -> str:
