@@ -5,9 +5,12 @@ import threading
 from dataclasses import replace
 
 import pytest
+from joblib import Parallel
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from liebn.experiments import sweep as module
 from liebn.experiments.configuration import key_of
+from liebn.experiments.display import Lines
 from liebn.experiments.errors import ExperimentError
 from liebn.experiments.store import Store
 from liebn.experiments.sweep import Means, sweep
@@ -155,3 +158,36 @@ def test_processes_give_the_records_that_one_process_gives(store, tmp_path):
     other = sweep(runs, Store(tmp_path / "other"), replace(MEANS, jobs=2), small.data())
     assert [small.without_times(r) for r in ours] == [small.without_times(r) for r in other]
     assert json.dumps(ours[0])
+
+
+class Breaking:
+    """joblib's Parallel, whose process for the first run is killed, twice."""
+
+    left = 2
+
+    def __init__(self, **options):
+        self.parallel = Parallel(**options)
+
+    def __call__(self, tasks):
+        if not Breaking.left:
+            return self.parallel(tasks)
+        Breaking.left -= 1
+        next(tasks)
+        raise BrokenProcessPool("killed")
+
+
+def test_a_process_that_is_killed_costs_its_run_and_no_other(store, made, monkeypatch, capsys):
+    """As the system does to a process that takes too much memory."""
+    runs = small.runs(seeds=1)
+    monkeypatch.setattr(module, "Parallel", Breaking)
+    missing = {key_of(c): c for c in runs}
+    module._Sweep(missing, store, MEANS, Lines(3, 0), None).make((BrokenProcessPool,))
+    assert made == [key_of(c) for c in runs[1:]]
+    records = [store.read("small", key_of(c)) for c in runs]
+    assert [r["status"] for r in records] == ["failed", "finished", "finished"]
+    assert records[0]["reason"] == "its process was killed 2 times, perhaps for want of memory"
+    assert records[0].keys() == records[1].keys()
+    assert capsys.readouterr().out.count("its runs begin anew") == 2
+    assert not list((store.root / "records").glob(".*.lock"))
+    again = sweep(runs, store, replace(MEANS, retry=True), small.data())
+    assert [r["status"] for r in again] == 3 * ["finished"]

@@ -162,6 +162,7 @@ class Bars(Display):
 
     def started(self, key: str, configuration: Mapping[str, Any]) -> None:
         """Add its bar, which shows once there is an epoch to show."""
+        self._remove(key)  # of a run that begins anew
         room = max(SHORTEST_TITLE, self._bars.console.width - BESIDE_TITLE)
         title = title_of(configuration)
         self._bars.active[key] = self._bars.add_task(
@@ -174,14 +175,17 @@ class Bars(Display):
 
     def finished(self, record: Record) -> None:
         """Take its bar away, and print its outcome above the bars."""
-        task = self._bars.active.pop(record["key"], None)
-        if task is not None:
-            self._bars.remove_task(task)
+        self._remove(record["key"])
         self.done += 1
         self._bars.done += 1
         assert self._bars.sweep is not None  # noqa: S101
         self._bars.update(self._bars.sweep, counts=self._counts())
         self.say(f"{title_of(record['configuration'])}: {outcome_of(record)}")
+
+    def _remove(self, key: str) -> None:
+        task = self._bars.active.pop(key, None)
+        if task is not None:
+            self._bars.remove_task(task)
 
     def say(self, line: str) -> None:
         """Print it above the bars."""

@@ -21,7 +21,7 @@ from liebn.experiments.environment import environment, source_digest
 from liebn.experiments.errors import ExperimentError
 from liebn.experiments.networks import build_estimator
 from liebn.experiments.norms import Domains, build_norm
-from liebn.experiments.scores import confusion, scores
+from liebn.experiments.scores import Counts, confusion, scores
 from liebn.experiments.store import FORMAT, Record
 from liebn.experiments.watch import DivergedError, Listener, Watch
 from liebn.linalg import InvalidPointError
@@ -77,9 +77,7 @@ def run(
         root: the data root.
         listeners: are told of each epoch.
     """
-    data = load_dataset(configuration["dataset"], root, configuration["dataset_options"])
-    splits = data.splits(configuration["protocol"], configuration["seed"])
-    (split,) = (split for split in splits if split.name == configuration["split"])
+    data, split = _part(configuration, root)
     watch = Watch(configuration["max_epochs"], configuration["score"], listeners)
     status, reason, table = "finished", None, None
     with ONE_AT_A_TIME, _one_thread():
@@ -89,6 +87,32 @@ def run(
             status, reason = "diverged", str(error)
         except Exception as error:
             status, reason = _what_failed(error, watch)
+    return _record(configuration, data, split, watch, table, {"status": status, "reason": reason})
+
+
+def lost_run(configuration: Mapping[str, Any], root: str | Path | None, reason: str) -> Record:
+    """The record of a run that could not tell why it failed, since its process was killed."""
+    data, split = _part(configuration, root)
+    watch = Watch(configuration["max_epochs"], configuration["score"], ())
+    return _record(configuration, data, split, watch, None, {"status": "failed", "reason": reason})
+
+
+def _part(configuration: Mapping[str, Any], root: str | Path | None) -> tuple[Dataset, Split]:
+    """The data of a run, and how they are divided."""
+    data = load_dataset(configuration["dataset"], root, configuration["dataset_options"])
+    splits = data.splits(configuration["protocol"], configuration["seed"])
+    (split,) = (split for split in splits if split.name == configuration["split"])
+    return data, split
+
+
+def _record(
+    configuration: Mapping[str, Any],
+    data: Dataset,
+    split: Split,
+    watch: Watch,
+    table: Counts | None,
+    outcome: Mapping[str, str | None],
+) -> Record:
     found = None if table is None else scores(table)
     seconds = watch.seconds[-LAST_EPOCHS:]
     return {
@@ -97,8 +121,7 @@ def run(
         "code": environment()["liebn"],
         "source": source_digest(),
         "configuration": dict(configuration),
-        "status": status,
-        "reason": reason,
+        **outcome,
         "score": None if found is None else found[configuration["score"]],
         "scores": found,
         "history": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -11,17 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from liebn.datasets import Dataset
 from liebn.experiments.configuration import Configuration, key_of
 from liebn.experiments.display import Display, make_display
 from liebn.experiments.errors import ExperimentError
 from liebn.experiments.listeners import Post, TensorBoard
-from liebn.experiments.run import run
+from liebn.experiments.run import lost_run, run
 from liebn.experiments.store import Claim, Record, Store
 
 POLL_SECONDS = 1.0
 CONNECT_SECONDS = 10
+MOST_LOSSES = 2
+"""How often a run may be under way when a process is killed, before it counts as failed."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +67,12 @@ def sweep(
         if means.cluster is None:
             posts = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="liebn-")))
         if missing:
-            stack.enter_context(_backend(means))
+            lost = stack.enter_context(_backend(means))
             known = len(keys) - len(missing)
             display = stack.enter_context(closing(make_display(len(keys), known, posts)))
             if known:
                 display.say(f"{known} of {len(keys)} runs have a record already")
-            _make(missing, store, means, display, posts)
+            _Sweep(missing, store, means, display, posts).make(lost)
     records = [store.read(c["experiment"], key) for key, c in keys.items()]
     return [record for record in records if record is not None]
 
@@ -98,55 +102,93 @@ def _require_same_data(found: Mapping[str, Record | None], store: Store, data: D
             )
 
 
-def _make(
-    missing: Mapping[str, Configuration],
-    store: Store,
-    means: Means,
-    display: Display,
-    posts: Path | None,
-) -> None:
-    """Make runs until all have a record, waiting for those that another sweep makes."""
-    remaining = dict(missing)
-    claims: dict[str, Claim] = {}
-    told = False
+class _Sweep:
+    """The runs that have no record yet, on their way to one.
 
-    def finish(record: Record) -> None:
-        remaining.pop(record["key"], None)
-        display.finished(record)
+    Args:
+        missing: their configurations, by key.
+        store: where the records go.
+        means: how it is carried out.
+        display: is told.
+        posts: where runs write their epochs.
+    """
 
-    def tasks() -> Iterator[Any]:
-        for key, configuration in list(remaining.items()):
-            claim = store.claim(key)
+    def __init__(
+        self,
+        missing: Mapping[str, Configuration],
+        store: Store,
+        means: Means,
+        display: Display,
+        posts: Path | None,
+    ) -> None:
+        self.remaining = dict(missing)
+        self.store, self.means, self.display, self.posts = store, means, display, posts
+        self.claims: dict[str, Claim] = {}
+        self.losses: Counter[str] = Counter()
+
+    def make(self, lost: tuple[type[Exception], ...]) -> None:
+        """Make runs until all have a record, waiting for those that another sweep makes.
+
+        Args:
+            lost: what is raised where a process that makes runs is killed.
+        """
+        told = False
+        try:
+            while self.remaining:
+                before = len(self.remaining)
+                try:
+                    self._make_those_free()
+                except lost:
+                    self._after_a_loss()
+                    continue
+                if self.remaining and len(self.remaining) == before:
+                    if not told:
+                        self.display.say(f"waiting for {before} runs that another sweep is making")
+                        told = True
+                    time.sleep(POLL_SECONDS)
+        finally:
+            for claim in self.claims.values():
+                claim.release()
+
+    def _make_those_free(self) -> None:
+        # Runs are claimed as they are handed out, so that a second sweep finds others to make.
+        parallel = Parallel(return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
+        for record in parallel(self._tasks()):
+            self._finish(record)
+
+    def _tasks(self) -> Iterator[Any]:
+        for key, configuration in list(self.remaining.items()):
+            claim = self.store.claim(key)
             if claim is None:
                 continue
-            record = store.find(configuration, key)
-            if record is not None and _settled(record, means):  # by another sweep, meanwhile
+            record = self.store.find(configuration, key)
+            if record is not None and _settled(record, self.means):  # by another sweep, meanwhile
                 claim.release()
-                finish(record)
+                self._show(record)
                 continue
-            claims[key] = claim
-            display.started(key, configuration)
-            yield delayed(_task)(configuration, means.data, posts, means.tensorboard)
+            self.claims[key] = claim
+            self.display.started(key, configuration)
+            yield delayed(_task)(configuration, self.means.data, self.posts, self.means.tensorboard)
 
-    try:
-        while remaining:
-            before = len(remaining)
-            # Runs are claimed as they are handed out, so that a second sweep finds others to make.
-            parallel = Parallel(
-                return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
-            )
-            for record in parallel(tasks()):
-                store.write(record)
-                claims.pop(record["key"]).release()
-                finish(record)
-            if remaining and len(remaining) == before:
-                if not told:
-                    display.say(f"waiting for {len(remaining)} runs that another sweep is making")
-                    told = True
-                time.sleep(POLL_SECONDS)
-    finally:
-        for claim in claims.values():
-            claim.release()
+    def _finish(self, record: Record) -> None:
+        self.store.write(record)
+        self.claims.pop(record["key"]).release()
+        self._show(record)
+
+    def _show(self, record: Record) -> None:
+        del self.remaining[record["key"]]
+        self.display.finished(record)
+
+    def _after_a_loss(self) -> None:
+        """Give up runs that were under way again; which of them is to blame is not known."""
+        self.display.say("a process was killed, perhaps for want of memory: its runs begin anew")
+        self.losses.update(list(self.claims))
+        for key in list(self.claims):
+            if self.losses[key] == MOST_LOSSES:
+                reason = f"its process was killed {MOST_LOSSES} times, perhaps for want of memory"
+                self._finish(lost_run(self.remaining[key], self.means.data, reason))
+            else:
+                self.claims.pop(key).release()
 
 
 def _task(
@@ -165,17 +207,18 @@ def _task(
 
 
 @contextmanager
-def _backend(means: Means) -> Iterator[None]:
+def _backend(means: Means) -> Iterator[tuple[type[Exception], ...]]:
+    """Where joblib makes the runs; gives what is raised if a process there is killed."""
     if means.cluster is None:
         if means.jobs == 1:
             with parallel_config(backend="sequential"):
-                yield
+                yield ()
         else:
             with parallel_config(backend="loky", n_jobs=means.jobs, inner_max_num_threads=1):
-                yield
+                yield (BrokenProcessPool,)
         return
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError:
         raise ExperimentError("--cluster needs Dask: run  pip install 'liebn[cluster]'") from None
     try:
@@ -186,4 +229,4 @@ def _backend(means: Means) -> Iterator[None]:
             "dask scheduler"
         ) from None
     with client, parallel_config(backend="dask", n_jobs=-1):
-        yield
+        yield (KilledWorker,)
