@@ -58,6 +58,7 @@ def test_reproduce_prints_a_table_and_keeps_the_records(command, tmp_path, resul
     for name in ("SPDNet", "LieBN-LCM(1)", "LieBN-AIM(1)"):
         assert re.search(rf"^{re.escape(name)} +\d+\.\d\d ± \d+\.\d\d ", out, re.M)
     assert "Simulated data" in out
+    assert "Not the whole protocol" not in out
     assert out.endswith(f"records: {results / 'records' / 'small'}\n")
     assert len(small.records(results)) == 6
 
@@ -83,8 +84,12 @@ def test_a_copied_protocol_runs_after_editing(command, tmp_path, results):
 
 def test_options_of_reproduce_choose_a_part(command, tmp_path, results):
     line = ("reproduce", small.file(tmp_path), "--results", results, "--quick")
-    status, _, _ = command(*line, "--methods", "LieBN-L*", "SPDNet", "--splits", "1")
+    status, out, _ = command(*line, "--methods", "LieBN-L*", "SPDNet", "--splits", "1")
     assert status == 0
+    assert (
+        "Not the whole protocol: seeds 1 instead of 2, splits 1 instead of all, max_epochs 1 "
+        "instead of 2." in " ".join(out.split())
+    )
     found = [r["configuration"] for r in small.records(results).values()]
     assert sorted(c["method"] for c in found) == ["LieBN-LCM(1)", "SPDNet"]
     assert {c["max_epochs"] for c in found} == {1}
@@ -159,7 +164,7 @@ def test_wrong_usage_gives_one_line_and_no_records(case, command, results):
 def test_run_reaches_every_hyper_parameter(run):
     settings = [
         "optimizer=adam", "weight_decay=1e-3", "batch_size=7", "sizes=[20, 5]", "momentum=0.25",
-        "score=balanced_accuracy", "dataset_options.seed=3",
+        "bias=tangent", "score=balanced_accuracy", "dataset_options.seed=3",
     ]  # fmt: skip
     found = run(
         "--norm", "lie", "--metric", "aim", "--theta", "-0.5", "--alpha", "2", "--beta", "0.1",
@@ -168,7 +173,7 @@ def test_run_reaches_every_hyper_parameter(run):
     )  # fmt: skip
     assert found["norm"] == {
         "kind": "lie", "metric": "aim", "theta": -0.5, "alpha": 2.0, "beta": 0.1,
-        "statistics": "reference", "momentum": 0.25,
+        "statistics": "reference", "momentum": 0.25, "bias": "tangent",
     }  # fmt: skip
     assert found["network_options"] == {"sizes": [20, 5]}
     assert (found["optimizer"], found["lr"], found["weight_decay"]) == ("adam", 0.01, 1e-3)
@@ -176,7 +181,8 @@ def test_run_reaches_every_hyper_parameter(run):
     assert found["score"] == "balanced_accuracy"
     assert found["dataset_options"] == {"per_class": 8, "seed": 3}
     assert found["method"] == (
-        "lie, alpha 2, beta 0.1, metric aim, momentum 0.25, statistics reference, theta -0.5"
+        "lie, alpha 2, beta 0.1, bias tangent, metric aim, momentum 0.25, statistics reference, "
+        "theta -0.5"
     )
 
 

@@ -11,8 +11,8 @@ from tests.experiments import small
 # Records are found by these keys: as long as they are the same, no run is made again.
 KEYS = [
     "54f6cc663aab4338a31b",
-    "817d403a36ff3afd5020",
-    "6a6ab76dde367f786aee",
+    "185fcfe17fea8cba0788",
+    "f95dc1cc55c01caa6fd8",
 ]
 
 
@@ -44,7 +44,7 @@ def test_defaults_stand_in_the_configuration():
     run = small.runs()[1]
     assert run["norm"] == {
         "kind": "lie", "metric": "lcm", "theta": 1.0, "alpha": 1.0, "beta": 0.0,
-        "statistics": "exact", "momentum": 0.1,
+        "statistics": "exact", "momentum": 0.1, "bias": "manifold",
     }  # fmt: skip
     assert run["lr"] == 5e-3
     assert run["network_options"] == {"sizes": [20, 6]}

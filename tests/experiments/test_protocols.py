@@ -162,6 +162,8 @@ def test_a_row_is_what_its_name_says(name):
                 assert options[option] == pytest.approx(value, rel=1e-15)
         if found := re.search(r"\), (exact|fast|reference)", method.name):
             assert options["statistics"] == found[1]
+        if found := re.search(r"\), (manifold|tangent)", method.name):
+            assert options["bias"] == found[1]
 
 
 @pytest.mark.parametrize("name", packaged())

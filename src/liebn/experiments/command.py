@@ -157,7 +157,21 @@ def _reproduce(arguments: argparse.Namespace) -> int:
     if arguments.epochs:
         training = {**protocol.training, "max_epochs": arguments.epochs}
         protocol = replace(protocol, training=training)
+    protocol = replace(protocol, note=_differences(read_protocol(name), protocol) + protocol.note)
     return _sweep(protocol, *_runs(protocol, arguments.data, range(protocol.seeds)), arguments)
+
+
+def _differences(whole: Protocol, part: Protocol) -> str:
+    """What the caption says of options that replace what the file says."""
+    values = {
+        "seeds": (whole.seeds, part.seeds),
+        "splits": (whole.splits or "all", part.splits or "all"),
+        **{f"dataset option {k}": (whole.dataset_options.get(k, "its default"), v)
+           for k, v in part.dataset_options.items()},
+        **{k: (whole.training.get(k, "its default"), v) for k, v in part.training.items()},
+    }  # fmt: skip
+    words = [f"{k} {new} instead of {old}" for k, (old, new) in values.items() if new != old]
+    return f"Not the whole protocol: {', '.join(words)}.\n" if words else ""
 
 
 def _matches(name: str, wanted: Sequence[str]) -> bool:

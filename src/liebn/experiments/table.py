@@ -103,7 +103,7 @@ def text(protocol: Protocol, records: Sequence[Mapping[str, Any]]) -> str:
     if any(record["simulated"] for record in records):
         caption.append("Simulated data: these numbers are no measurement of the real set.")
     table = ["  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)) for cells in lines]
-    foot = [protocol.note] if protocol.note else []
+    foot = protocol.note.splitlines()
     if published:
         foot.append(f"Published: {protocol.published['source']}.")
     wrapped = [line for part in foot for line in textwrap.wrap(part, WIDTH)]
