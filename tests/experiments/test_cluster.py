@@ -13,7 +13,7 @@ from tests.experiments import small
 pytestmark = pytest.mark.distributed
 distributed = pytest.importorskip("distributed")
 
-PATIENCE = 120
+PATIENCE = 300
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def trained(folder, *launcher):
     line = [sys.executable, *launcher, SCRIPT, *OPTIONS, "--save", folder]
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*map(str, line)], capture_output=True, text=True, timeout=240, env=environment
+        [*map(str, line)], capture_output=True, text=True, timeout=600, env=environment
     )
     assert done.returncode == 0, done.stderr
     losses = json.loads((folder / "losses.json").read_text())

@@ -11,7 +11,7 @@ import time
 
 from tests.experiments import small
 
-PATIENCE = 120
+PATIENCE = 300
 """Seconds for a process to come to something, on a machine that is busy."""
 EPOCHS = "max_epochs = 2\n", "max_epochs = 40\n"
 

@@ -112,7 +112,7 @@ def _common() -> argparse.ArgumentParser:
     option("--cluster", metavar="ADDRESS", help="of a Dask scheduler that makes the runs instead; "
            "its workers need the data")  # fmt: skip
     option("--tensorboard", metavar="DIR", type=Path, help="write each epoch for TensorBoard")
-    option("--retry", action="store_true", help="make failed runs again")
+    option("--retry", action="store_true", help="make runs again that failed or diverged")
     return parser
 
 

@@ -37,7 +37,7 @@ class Means:
         jobs: processes, of one thread each.
         cluster: the address of a Dask scheduler, which then has the jobs.
         tensorboard: TensorBoard's folder.
-        retry: make failed runs again.
+        retry: make runs again that failed or diverged.
     """
 
     data: str | None = None
@@ -78,7 +78,7 @@ def sweep(
 
 
 def _settled(record: Record | None, means: Means) -> bool:
-    return record is not None and not (means.retry and record["status"] == "failed")
+    return record is not None and not (means.retry and record["status"] != "finished")
 
 
 def _require_same_data(found: Mapping[str, Record | None], store: Store, data: Dataset) -> None:
