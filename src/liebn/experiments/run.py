@@ -142,8 +142,16 @@ def _record(
 
 def _what_failed(error: Exception, watch: Watch) -> tuple[str, str]:
     """The status of a run that raised an error, and the reason in one line."""
-    reason = textwrap.shorten(f"{type(error).__name__}: {error}", REASON_LENGTH)
-    if isinstance(error, InvalidPointError) and watch.batches:
+    # What TorchScript raises, in geoopt, has the reason in its last line.
+    text = str(error).strip()
+    told = text.splitlines()[-1] if "TorchScript interpreter" in text else text
+    reason = textwrap.shorten(
+        f"{type(error).__name__}: {told.removeprefix('RuntimeError: ')}", REASON_LENGTH
+    )
+    numerical = isinstance(error, InvalidPointError) or (
+        isinstance(error, RuntimeError) and "linalg." in told
+    )
+    if numerical and watch.batches:
         # The data were points: it is the weights that have left all bounds.
         return "diverged", f"after {watch.batches} batches {reason}"
     return "failed", reason

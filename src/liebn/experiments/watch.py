@@ -52,7 +52,7 @@ class Watch(Callback):  # type: ignore[misc]  # skorch ships no types
         listeners: are told of each epoch.
 
     Attributes:
-        batches: how many have been trained on.
+        batches: how many have given gradients.
         test: makes the confusion on the test part as the network is now.
     """
 
@@ -71,13 +71,14 @@ class Watch(Callback):  # type: ignore[misc]  # skorch ships no types
         """Start the clock."""
         self._begin = time.thread_time()
 
+    def on_grad_computed(self, net: Any, named_parameters: Any, **_: Any) -> None:
+        """Count the batch: from here on it is the training that can go wrong."""
+        self.batches += 1
+
     def on_batch_end(self, net: Any, training: bool = False, **_: Any) -> None:
         """Stop at once: the next batch would fail for reasons that only follow from this one."""
-        if not training:
-            return
-        self.batches += 1
-        loss = net.history[-1, "batches", -1]["train_loss"]
-        if not math.isfinite(loss):
+        loss = net.history[-1, "batches", -1].get("train_loss")
+        if training and loss is not None and not math.isfinite(loss):
             raise DivergedError(f"the loss is {loss} in epoch {len(net.history)}")
 
     def on_epoch_end(self, net: Any, **_: Any) -> None:
