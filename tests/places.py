@@ -1,10 +1,12 @@
-"""Fixtures for tests of what reads data: a private cache, and the real files, if any."""
+"""Fixtures for tests of what reads data: a private cache, the real files, the command."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from liebn import cli
 
 REAL_ROOT = os.environ.get("LIEBN_DATA")
 
@@ -34,3 +36,18 @@ def real() -> Callable[[str], Path]:
         return Path(REAL_ROOT)
 
     return root
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run `liebn` and return its exit status, output and errors."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        try:
+            status = cli.main([str(argument) for argument in arguments])
+        except SystemExit as leaving:
+            status = int(leaving.code or 0)
+        streams = capsys.readouterr()
+        return status, streams.out, streams.err
+
+    return run

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.places import private_places, real, shared_cache
+from tests.places import command, private_places, real, shared_cache
 
-__all__ = ["private_places", "real", "shared_cache"]
+__all__ = ["command", "private_places", "real", "shared_cache"]
 
 
 @pytest.fixture

@@ -11,17 +11,7 @@ from liebn.datasets import CARDS
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run the command and return its exit status, output and errors."""
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        try:
-            status = cli.main([str(argument) for argument in arguments])
-        except SystemExit as leaving:
-            status = int(leaving.code or 0)
-        streams = capsys.readouterr()
-        return status, streams.out, streams.err
-
+def run(command: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
     return command
 
 
