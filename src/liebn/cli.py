@@ -25,6 +25,7 @@ GROUPS = (
     "liebn.groups.command",
     "liebn.datasets.command",
     "liebn.experiments.command",
+    "liebn.experiments.report.command",
     "liebn.bench",
 )
 INTERRUPTED = 130
