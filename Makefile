@@ -6,6 +6,7 @@ EXTRAS  ?= dev,docs,experiments,bench,cluster,tensorboard
 WORKERS ?= 2
 ARGS    ?=
 FLOOR   ?= 95
+DEMO    ?= results/demo
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -34,8 +35,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 install: $(STAMP)  ## make .venv with the tested versions, if it is missing or out of date
 
-demo: $(STAMP)  ## run the demonstration
-	$(BIN)/python examples/demo.py
+demo: $(STAMP)  ## train every method on simulated radar in minutes, and write a report to open
+	@status=0; $(BIN)/liebn reproduce radar --quick --jobs $(WORKERS) --results $(DEMO) || status=$$?; \
+	$(BIN)/liebn report radar --results $(DEMO) && exit $$status
 
 test: $(STAMP)  ## run the tests; ARGS='-k name' goes to pytest, COVERAGE=1 measures coverage
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -ra -n $(WORKERS) $(COVER) $(ARGS)
