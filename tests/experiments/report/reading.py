@@ -3,14 +3,14 @@
 import re
 from xml.etree import ElementTree
 
-from liebn.experiments.report.compose import experiment
+from liebn.experiments.report.compose import Experiment, report
 from tests.experiments.report.synthetic import protocol
 
 X = "{http://www.w3.org/1999/xhtml}"
 
 
 def page_of(records, own=None):
-    return experiment(own or protocol(), records, "results", "results/report")
+    return report(Experiment("table", own or protocol(), "table", records), "results", "out")
 
 
 def parse(text):
@@ -33,7 +33,12 @@ def tables_of_markdown(text):
     for line in text.splitlines():
         if line.startswith("| "):
             cells = re.split(r"(?<!\\)\|", line)[1:-1]
-            found[-1].append([re.sub(r"\\(.)", r"\1", cell.strip()).strip("*") for cell in cells])
+            found[-1].append(
+                [
+                    re.sub(r"\\(.)", r"\1", cell.strip()).strip("*").replace("\u00a0", " ")
+                    for cell in cells
+                ]
+            )
         elif found[-1]:
             found.append([])
     return [[own[0], *own[2:]] for own in found if own]

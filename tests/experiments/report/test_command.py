@@ -119,3 +119,22 @@ def test_wrong_usage_is_status_2(words, capsys):
     with pytest.raises(SystemExit) as end:
         report(*words)
     assert end.value.code == 2
+
+
+def test_runs_of_a_protocol_that_is_not_at_hand(tmp_path):
+    keep(named([*table(1), record("none", 3, dataset="fpha")], "a name"), tmp_path)
+    assert report("--results", tmp_path) == 0
+    text = (tmp_path / "report" / "a name.md").read_text(encoding="utf-8")
+    assert "Runs with dataset fpha" in text
+    assert "Not as in the protocol" not in text
+    assert "of the protocol" not in text
+    assert "give liebn reproduce the file they were made with" in text
+    assert "](figures/a-name-loss.svg)" in text
+    assert (tmp_path / "report" / "figures" / "a-name-2-loss.svg").is_file()
+
+
+def test_single_runs_are_made_again_by_liebn_run(tmp_path):
+    keep(named(table(1), "run"), tmp_path)
+    assert report("run", "--results", tmp_path) == 0
+    text = (tmp_path / "report" / "run.md").read_text(encoding="utf-8")
+    assert text.count("\nliebn run --results") == len(METHODS)

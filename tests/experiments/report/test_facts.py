@@ -62,14 +62,16 @@ def variant(records):
 )
 def test_the_command_gives_the_options_that_were_used(records, options):
     own = protocol(quick={"seeds": 1, "max_epochs": 1})
-    (line,) = facts.commands(own, variant(records), "out put")
+    (line,) = facts.commands(own, "table", variant(records), "out put")
     assert line == f"liebn reproduce table --results 'out put' {options}".rstrip()
 
 
 def test_no_command_is_given_that_would_make_other_runs():
-    assert facts.commands(protocol(), variant(table(2, lr=1.0)), "r") != []  # not in the protocol
+    assert (
+        facts.commands(protocol(), "table", variant(table(2, lr=1.0)), "r") != []
+    )  # not in the protocol
     own = protocol(training={"lr": 0.005})
-    assert facts.commands(own, variant(table(2, lr=1.0)), "r") == []
+    assert facts.commands(own, "table", variant(table(2, lr=1.0)), "r") == []
 
 
 def test_the_command_of_the_quick_radar_is_the_one_of_the_demonstration():
@@ -80,7 +82,7 @@ def test_the_command_of_the_quick_radar_is_the_one_of_the_demonstration():
     data = load_dataset("radar", "/nowhere", {})
     chosen = configurations(short, data, range(short.seeds))
     records = [record("none", 0) | {"configuration": c} for c in chosen]
-    (line,) = facts.commands(radar, variant(records), "results")
+    (line,) = facts.commands(radar, "radar", variant(records), "results")
     assert line == "liebn reproduce radar --results results --quick"
 
 
@@ -97,7 +99,7 @@ def test_the_command_of_a_single_run_gives_its_very_configuration(tmp_path):
 
     first = configuration(said.split())
     own = record("none", 0) | {"configuration": first | {"method": "m"}}
-    (line,) = facts.commands(protocol("run"), variant([own]), str(tmp_path))
+    (line,) = facts.single_commands(variant([own]), str(tmp_path))
     words = shlex.split(line)
     assert words[0] == "liebn"
     assert configuration(words[1:]) == first

@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pytest
 
-from liebn.experiments.report.compose import overview
+from liebn.experiments.report.compose import Experiment, overview
 from liebn.experiments.report.html import html
 from liebn.experiments.report.markdown import markdown, pictures
 from tests.experiments.report.reading import (
@@ -150,9 +150,9 @@ def test_nothing_finished_gives_a_page_too():
 
 
 def test_the_overview_links_to_every_page():
-    own = protocol()
-    page = overview([(own, table(2)), (protocol("second"), [record("base", 0)])])
+    other = Experiment("second one", None, "second one", [record("base", 0)])
+    page = overview([Experiment("table", protocol(), "table", table(2)), other])
     assert "[table](table.md)" in markdown(page)
-    assert 'href="second.html"' in html(page)
+    assert 'href="second%20one.html"' in html(page)
     assert tables_of_html(html(page)) == tables_of_markdown(markdown(page).replace("(table.md)", "")
-        .replace("(second.md)", "").replace("[", "").replace("]", ""))  # fmt: skip
+        .replace("(second%20one.md)", "").replace("[", "").replace("]", ""))  # fmt: skip

@@ -6,13 +6,14 @@ import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from liebn.experiments.errors import ExperimentError
-from liebn.experiments.protocol import Protocol, packaged, read_protocol
+from liebn.experiments.protocol import packaged, read_protocol
 
 if TYPE_CHECKING:
     from liebn.experiments.report.blocks import Page
+    from liebn.experiments.report.compose import Experiment
 
 EXPECTED = (ExperimentError,)
 
@@ -50,10 +51,7 @@ def _report(arguments: argparse.Namespace) -> int:
 
     output = arguments.output or arguments.results / "report"
     found = list(_experiments(arguments.names, arguments.results))
-    pages = [
-        compose.experiment(protocol, records, str(arguments.results), str(output))
-        for protocol, records in found
-    ]
+    pages = [compose.report(own, str(arguments.results), str(output)) for own in found]
     if len(pages) > 1:
         pages.append(compose.overview(found))
     for page in pages:
@@ -62,10 +60,8 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _experiments(
-    names: Sequence[str], results: Path
-) -> Iterator[tuple[Protocol, list[dict[str, Any]]]]:
-    from liebn.experiments.report.facts import protocol_of
+def _experiments(names: Sequence[str], results: Path) -> Iterator[Experiment]:
+    from liebn.experiments.report.compose import Experiment
     from liebn.experiments.store import Store
 
     folder = results / "records"
@@ -75,16 +71,15 @@ def _experiments(
             f"{folder}: expected records of runs, found none; make some with  "
             f"liebn reproduce radar --quick --results {results}"
         )
-    for name in dict.fromkeys(names or there):
-        own = Path(name).suffix == ".toml"
-        experiment = Path(name).stem if own else name
-        if experiment not in there:
+    for source in dict.fromkeys(names or there):
+        own = Path(source).suffix == ".toml"
+        name = Path(source).stem if own else source
+        if name not in there:
             raise ExperimentError(
-                f"no records of {experiment!r} under {folder}; there are: {', '.join(there)}"
+                f"no records of {name!r} under {folder}; there are: {', '.join(there)}"
             )
-        records = list(Store(results).records(experiment))
-        known = own or experiment in packaged()
-        yield read_protocol(name) if known else protocol_of(experiment, records), records
+        protocol = read_protocol(source) if own or name in packaged() else None
+        yield Experiment(name, protocol, source, list(Store(results).records(name)))
 
 
 def write(page: Page, output: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from liebn.experiments.protocol import Protocol
@@ -27,6 +28,7 @@ from liebn.experiments.report.blocks import (
 from liebn.experiments.report.pairs import comparisons
 from liebn.experiments.report.svg import svg
 from liebn.experiments.report.variants import Record, Variant, flat, variants
+from liebn.experiments.single import NAME as SINGLE
 from liebn.experiments.table import rows
 
 if TYPE_CHECKING:
@@ -42,33 +44,60 @@ OF_PAIRS = (
 )
 
 
-def experiment(protocol: Protocol, records: Sequence[Record], results: str, output: str) -> Page:
+@dataclass(frozen=True)
+class Experiment:
+    """What a report is about.
+
+    Attributes:
+        name: of the folder of its records.
+        protocol: if its file is at hand.
+        source: what `liebn reproduce` and `liebn report` know it by.
+        records: at least one.
+    """
+
+    name: str
+    protocol: Protocol | None
+    source: str
+    records: Sequence[Record]
+
+    @property
+    def title(self) -> str:
+        """A heading."""
+        return self.name if self.protocol is None else self.protocol.title
+
+    def parts(self) -> list[tuple[Protocol, Variant]]:
+        """The records that may stand in one table, and what they are to be held against."""
+        methods = [] if self.protocol is None else [m.name for m in self.protocol.methods]
+        return [
+            (self.protocol or facts.protocol_of(self.name, variant.records), variant)
+            for variant in variants(self.records, methods)
+        ]
+
+
+def report(experiment: Experiment, results: str, output: str) -> Page:
     """The report of one experiment.
 
     Args:
-        protocol: of the experiment.
-        records: at least one.
+        experiment: what it is about.
         results: the folder of results, for the commands.
         output: the folder of the report, likewise.
     """
-    parts = _parts(protocol, records)
-    blocks: list[Block] = [Text(protocol.note.strip())] if protocol.note else []
-    for place, variant in enumerate(parts):
-        stem = protocol.name if place == 0 else f"{protocol.name}-{place + 1}"
+    parts = experiment.parts()
+    note = parts[0][0].note.strip()
+    blocks: list[Block] = [Text(note)] if note else []
+    for place, (protocol, variant) in enumerate(parts):
+        stem = _slug(experiment.name) + (f"-{place + 1}" if place else "")
         own = list(_sections(protocol, variant, stem))
-        if len(parts) > 1:
-            said = ", ".join(f"{key} {facts.word(v)}" for key, v in variant.settings.items())
-            own = [Section(f"Runs with {said}", own)]
-        blocks += own
-    blocks += [layer()]
-    if any(list(figures.parameters(protocol, variant.records)) for variant in parts):
-        blocks += [morphing()]
-    blocks += [_again(protocol, parts, results, output)]
-    return Page(protocol.name, protocol.title, blocks)
+        blocks += [Section(f"Runs with {_said(variant)}", own)] if len(parts) > 1 else own
+    blocks.append(layer())
+    if any(list(figures.parameters(protocol, variant.records)) for protocol, variant in parts):
+        blocks.append(morphing())
+    blocks.append(_again(experiment, parts, results, output))
+    return Page(experiment.name, experiment.title, blocks)
 
 
-def _parts(protocol: Protocol, records: Sequence[Record]) -> list[Variant]:
-    return variants(records, [method.name for method in protocol.methods])
+def _said(variant: Variant) -> str:
+    return ", ".join(f"{key} {facts.word(value)}" for key, value in variant.settings.items())
 
 
 def _sections(protocol: Protocol, variant: Variant, stem: str) -> Iterator[Section]:
@@ -149,7 +178,7 @@ def _panel(name: str, drawing: Drawing, alt: str) -> Panel:
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return re.sub(r"[^\w]+", "-", text.lower(), flags=re.ASCII).strip("-")
 
 
 def _settings(records: Sequence[Record]) -> Iterator[Block]:
@@ -173,10 +202,15 @@ def _origin(records: Sequence[Record]) -> Iterator[str]:
     )
     dates = sorted(record["finished_at"] for record in records)
     yield f"Runs finished from {dates[0]} to {dates[-1]}."
-    for samples in _distinct(record["samples"] for record in records):
-        yield f"Samples: {samples['train']} train, {samples['test']} test."
+    parts = (_range(record["samples"][part] for record in records) for part in ("train", "test"))
+    yield "Samples of a run: {} train, {} test.".format(*parts)
     for note in dict.fromkeys(note for record in records for note in record["notes"]):
         yield f"Data: {note}."
+
+
+def _range(counts: Iterable[int]) -> str:
+    known = sorted(set(counts))
+    return f"{known[0]} to {known[-1]}" if len(known) > 1 else str(known[0])
 
 
 def _distinct(tables: Iterator[Mapping[str, object]]) -> list[dict[str, object]]:
@@ -187,43 +221,48 @@ def _distinct(tables: Iterator[Mapping[str, object]]) -> list[dict[str, object]]
     return found
 
 
-def _again(protocol: Protocol, parts: Sequence[Variant], results: str, output: str) -> Section:
+def _again(
+    experiment: Experiment, parts: Sequence[tuple[Protocol, Variant]], results: str, output: str
+) -> Section:
     blocks: list[Block] = []
-    for variant in parts:
-        lines = facts.commands(protocol, variant, results)
+    for protocol, variant in parts:
+        if experiment.name == SINGLE:
+            lines = facts.single_commands(variant, results)
+        elif experiment.protocol is None:
+            lines = []
+        else:
+            lines = facts.commands(protocol, experiment.source, variant, results)
         if lines:
             blocks.append(Code("\n".join(lines)))
         else:
-            changed = ", ".join(facts.departures(protocol, variant.records))
             blocks.append(Text(
-                "Runs were made with a protocol of the same name that is not the one at hand; "
-                f"it differs in: {changed}."
+                f"The protocol of {len(variant.records)} runs is not at hand, or not as it was: "
+                "give liebn reproduce the file they were made with."
             ))  # fmt: skip
-    words = ["liebn", "report", protocol.name, "--results", results, "--output", output]
+    words = ["liebn", "report", experiment.source, "--results", results, "--output", output]
     blocks += [
-        Text("The runs are made by the above, which goes on where it stopped, and this page by:"),
+        Text("So the runs are made, or go on where they were cut off; and this page is made by:"),
         Code(shlex.join(words)),
     ]
     return Section("To make it again", blocks)
 
 
-def overview(experiments: Sequence[tuple[Protocol, Sequence[Record]]]) -> Page:
+def overview(experiments: Sequence[Experiment]) -> Page:
     """The page that lists all reports."""
     columns = [Column("experiment", number=False), Column("what", number=False)]
     columns += [Column("data", number=False), *map(Column, ("methods", "runs", "not finished"))]
     columns += [Column("best mean", number=False), Column("training, h")]
     lines: list[list[Cell]] = []
-    for protocol, records in experiments:
-        for place, variant in enumerate(_parts(protocol, records)):
+    for experiment in experiments:
+        for protocol, variant in experiment.parts():
             own = variant.records
             shown = rows(protocol, own)
-            said = ", ".join(f"{key} {facts.word(v)}" for key, v in variant.settings.items())
-            best = max(
-                (r for r in shown if r.mean is not None), key=lambda r: r.mean or 0.0, default=None
-            )
+            scored = [row for row in shown if row.mean is not None]
+            best = max(scored, key=lambda row: row.mean or 0.0, default=None)
+            said = f" ({_said(variant)})" if variant.settings else ""
             lines.append([
-                Link(protocol.name, protocol.name),
-                protocol.title if place == 0 and not said else f"{protocol.title} ({said})",
+                Link(experiment.name, experiment.name),
+                experiment.title + said,
                 "simulated" if any(record["simulated"] for record in own) else "real",
                 str(len(shown)),
                 str(len(own)),

@@ -12,7 +12,6 @@ from liebn.experiments.configuration import quick
 from liebn.experiments.networks import TRAINING
 from liebn.experiments.protocol import Method, Protocol
 from liebn.experiments.report.variants import Record, Settings, Variant, flat
-from liebn.experiments.single import NAME as SINGLE
 
 
 def protocol_of(name: str, records: Sequence[Record]) -> Protocol:
@@ -26,7 +25,7 @@ def protocol_of(name: str, records: Sequence[Record]) -> Protocol:
         dataset=own[0]["dataset"],
         dataset_options=own[0]["dataset_options"],
         protocol=own[0]["protocol"],
-        seeds=1 + max(c["seed"] for c in own),
+        seeds=len({c["seed"] for c in own}),
         splits=0,
         score=own[0]["score"],
         baseline="",
@@ -60,18 +59,22 @@ def departures(protocol: Protocol, records: Sequence[Record]) -> Settings:
     found: Settings = {}
     for record in records:
         actual = flat(record["configuration"])
-        as_said = wanted(protocol) | own.get(actual["method"], {})
-        found |= {key: actual[key] for key, value in as_said.items()
-                  if key in actual and actual[key] != value}  # fmt: skip
+        said = wanted(protocol) | own.get(actual["method"], {})
+        keys = [*said, *(key for key in actual if key.startswith("dataset_options."))]
+        found |= {key: actual.get(key) for key in keys if actual.get(key) != said.get(key)}
     return found
 
 
-def commands(protocol: Protocol, variant: Variant, results: str) -> list[str]:
-    """What makes these runs, each command one line; none where the protocol at hand cannot."""
+def commands(protocol: Protocol, source: str, variant: Variant, results: str) -> list[str]:
+    """What makes these runs, each command one line; none where the protocol at hand cannot.
+
+    Args:
+        protocol: of the experiment.
+        source: its name or its file, for `liebn reproduce`.
+        variant: the runs.
+        results: the folder of results.
+    """
     records = variant.records
-    if protocol.name == SINGLE:
-        lines = (_single(record["configuration"], results) for record in records)
-        return list(dict.fromkeys(lines))
     options = []
     changed = departures(protocol, records)
     short = quick(protocol)
@@ -92,11 +95,16 @@ def commands(protocol: Protocol, variant: Variant, results: str) -> list[str]:
     names = [method.name for method in protocol.methods if method.name in methods]
     if len(names) < len(protocol.methods):
         options += ["--methods", *names]
-    return [shlex.join(["liebn", "reproduce", protocol.name, "--results", results, *options])]
+    return [shlex.join(["liebn", "reproduce", source, "--results", results, *options])]
 
 
-def _single(configuration: Mapping[str, Any], results: str) -> str:
-    own = configuration
+def single_commands(variant: Variant, results: str) -> list[str]:
+    """What makes runs of `liebn run`, each command one line."""
+    lines = (_single(record["configuration"], results) for record in variant.records)
+    return list(dict.fromkeys(lines))
+
+
+def _single(own: Mapping[str, Any], results: str) -> str:
     words = ["liebn", "run", "--results", results]
     for option in ("dataset", "protocol", "split", "network", "seed"):
         words += [f"--{option}", str(own[option])]

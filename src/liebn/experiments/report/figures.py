@@ -52,7 +52,7 @@ def by_method(protocol: Protocol, records: Sequence[Record]) -> dict[str, list[R
 
 def curves(protocol: Protocol, records: Sequence[Record], key: str) -> Figure:
     """The mean of a part of the history over the finished runs, against the epoch."""
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.ticker import LogLocator
 
     with style():
         own = by_method(protocol, records)
@@ -69,10 +69,13 @@ def curves(protocol: Protocol, records: Sequence[Record], key: str) -> Figure:
             axes.plot(epochs, mean, linewidth=1.4, marker=marker, markersize=3, **look(place))
         axes.set_xlabel("epoch")
         if key == "train_loss":
-            if all(line.get_ydata().min() > 0 for line in axes.lines):
+            least, most = axes.dataLim.intervaly
+            if least > 0:
                 axes.set_yscale("log")
+                places = (1, 2, 5) if most < 100 * least else (1,)
+                axes.yaxis.set_major_locator(LogLocator(subs=places))
                 axes.yaxis.set_major_formatter("{x:g}")
-                axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.4)))
+                axes.yaxis.set_minor_formatter("")
             axes.set_title("training loss")
         else:
             axes.set_title(f"test {protocol.score.replace('_', ' ')}, %")

@@ -7,6 +7,7 @@ from html import escape
 from importlib import resources
 from itertools import count, groupby
 from typing import assert_never
+from urllib.parse import quote
 
 from liebn.experiments.report.blocks import (
     Block,
@@ -106,5 +107,5 @@ def _kind(column: Column) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Link):
-        return f'<a href="{escape(cell.page)}.html">{escape(cell.text)}</a>'
+        return f'<a href="{quote(cell.page)}.html">{escape(cell.text)}</a>'
     return escape(cell)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from typing import assert_never
+from urllib.parse import quote
 
 from liebn.experiments.report.blocks import (
     Block,
@@ -75,8 +76,8 @@ def _table(table: Table) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Link):
-        return f"[{escape(cell.text)}]({cell.page}.md)"
-    return escape(cell)
+        return f"[{escape(cell.text)}]({quote(cell.page)}.md)"
+    return escape(cell).replace(" ± ", "\u00a0±\u00a0")
 
 
 def pictures(blocks: Iterable[Block]) -> Iterator[Panel]:
