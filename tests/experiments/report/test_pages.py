@@ -94,7 +94,8 @@ def test_pairs_are_compared_with_p_values(real):
 
 @pytest.mark.parametrize("form", [html, markdown])
 def test_simulated_stands_in_every_caption_of_simulated_data(form):
-    page = page_of(table(6))
+    splits = [record(m, 0, f"subject {k}") for m in METHODS for k in range(5)]
+    page = page_of([*splits, record("base", 1, "subject 1", status="failed")])
     captions = list(captions_of(page.blocks))
     assert len(captions) > 6
     assert all("imulated" in caption for caption in captions)

@@ -103,7 +103,7 @@ def _said(variant: Variant) -> str:
 def _sections(protocol: Protocol, variant: Variant, stem: str) -> Iterator[Section]:
     records = variant.records
     mark = "Simulated data. " if any(record["simulated"] for record in records) else ""
-    yield Section("Results", list(_results(protocol, records)))
+    yield Section("Results", list(_results(protocol, records, mark)))
     found = list(_comparisons(protocol, records, stem, mark))
     if found:
         yield Section("Paired comparisons", [Text(OF_PAIRS), *found])
@@ -112,15 +112,15 @@ def _sections(protocol: Protocol, variant: Variant, stem: str) -> Iterator[Secti
     yield Section("Where the numbers come from", [Items(list(_origin(records)))])
 
 
-def _results(protocol: Protocol, records: Sequence[Record]) -> Iterator[Block]:
+def _results(protocol: Protocol, records: Sequence[Record], mark: str) -> Iterator[Block]:
     remarks = facts.remarks(protocol, records)
     if remarks:
         yield Items(remarks)
     yield tables.results(protocol, records)
-    failed = tables.failures(records)
+    failed = tables.failures(records, mark)
     if failed is not None:
         yield failed
-    by_split = tables.by_split(records)
+    by_split = tables.by_split(records, mark)
     if by_split is not None:
         yield by_split
 
@@ -157,9 +157,11 @@ def _figures(
             [_panel(f"{stem}-{parameter}", drawing, f"Test score against {letter}.")],
         )
     alt = "Bars of the fit time of an epoch, one for each method; the table has the figures."
+    caption = f"{mark}Fit time of a training epoch."
+    if any(row.published for row in rows(protocol, records)):
+        caption += " A hollow diamond is a published ratio, of other code on another machine."
     yield Figure(
-        f"{mark}Fit time of a training epoch. A hollow diamond is a published ratio, measured on "
-        "another machine, with other code.",
+        caption,
         [_panel(f"{stem}-time", figures.times(protocol, records), alt)],
     )
     panels = [

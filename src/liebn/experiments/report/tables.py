@@ -73,7 +73,7 @@ def published_relative(protocol: Protocol, row: Row) -> float | None:
     return own / base if own and base else None
 
 
-def failures(records: Sequence[Record]) -> Table | None:
+def failures(records: Sequence[Record], mark: str) -> Table | None:
     """The runs that did not finish, and why."""
     names = ("method", "split", "seed", "what happened", "reason")
     lines = [
@@ -84,7 +84,7 @@ def failures(records: Sequence[Record]) -> Table | None:
         return None
     counts = Counter(record["status"] for record in unfinished(records))
     said = " and ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    caption = f"Runs without a score: {said}. They count in no mean."
+    caption = f"{mark}Runs without a score: {said}. They count in no mean."
     return Table(caption, [Column(name, number=False) for name in names], lines)
 
 
@@ -120,7 +120,7 @@ def _below(value: float) -> bool:
     return value < 0
 
 
-def by_split(records: Sequence[Record]) -> Table | None:
+def by_split(records: Sequence[Record], mark: str) -> Table | None:
     """The score of every split, where there are several."""
     scores = scores_of(records)
     splits = sorted({split for own in scores.values() for split, _ in own}, key=natural)
@@ -134,7 +134,7 @@ def by_split(records: Sequence[Record]) -> Table | None:
             cells.append(number(sum(here) / len(here)) if here else "-")
         lines.append(cells)
     columns = [Column("split", number=False), *map(Column, scores)]
-    return Table("The score in per cent by split, mean over the seeds.", columns, lines)
+    return Table(f"{mark}The score in per cent by split, mean over the seeds.", columns, lines)
 
 
 def settings(records: Sequence[Record]) -> tuple[Table, Mapping[str, str]]:
