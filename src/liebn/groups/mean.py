@@ -222,18 +222,21 @@ def descend(
 
     A step after which the dispersion has grown is taken back and halved, so that the result is
     never worse than the start. Without a Hessian the steps are Karcher's.
+
+    Near the mean, rounding can hide that the dispersion falls, but not that its slope does: there
+    a step is also kept if it halves the mean logarithm.
     """
     dims = len(space.point_shape)
     eps = numerics.SLACK * numerics.eps(start.dtype)
     mean = kept = start
     step = torch.zeros_like(start)
     residual, least, farthest = fit_at(mean)
+    slope = pairing(residual, residual, dims).sqrt()
     shorten, worse = torch.ones_like(least), torch.zeros_like(least, dtype=torch.bool)
     for _ in range(rule.most_steps):
         # Rounding leaves an error in a logarithm, and with it a noise in the dispersion.
         deviation, floor = least.sqrt(), eps * (1 + farthest.sqrt())
-        size = pairing(residual, residual, dims).sqrt()
-        if bool(((size <= rule.tolerance * deviation + floor) & ~worse).all()):
+        if bool(((slope <= rule.tolerance * deviation + floor) & ~worse).all()):
             break
         shorten = torch.where(worse, 0.5 * shorten, (2 * shorten).clamp_max(1))
         if hessian_at is not None and not bool(worse.all()):
@@ -246,7 +249,10 @@ def descend(
         step = torch.where(worse, step, residual)
         mean = space.compose(kept, space.exp(shorten * step))
         residual, dispersion, farthest = fit_at(mean)
+        size = pairing(residual, residual, dims).sqrt()
         worse = dispersion > least + floor * (2 * deviation + floor)
+        worse &= (size > 0.5 * slope) | (dispersion > (1 + eps**0.5) * least)
+        slope = torch.where(worse, slope, size)
         kept = torch.where(worse, kept, mean)
         least = torch.where(worse, least, dispersion)
     return kept
