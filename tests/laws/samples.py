@@ -8,7 +8,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from liebn.groups import SE, SO, AffineInvariant, Gyrogroup, Product, Pullback
+from liebn.groups import SE, SO, AffineInvariant, Ball, Gyrogroup, Product, Pullback
 from liebn.groups.vector import Vector
 from liebn.linalg import correlation, positive
 
@@ -17,7 +17,7 @@ KINDS = ("ordinary", "near", "repeated", "bad", "cut")
 
 @cache
 def nature(space: Gyrogroup) -> str:
-    """Whether points are correlation or positive definite matrices, rotations, rigid motions."""
+    """What the points are: matrices of some kind, vectors of a ball or anything else."""
     shape = space.point_shape
     if len(shape) == 2 and shape[0] == shape[1] > 1:
         x = space.random(16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -29,7 +29,9 @@ def nature(space: Gyrogroup) -> str:
             return "rotation"
         if shape[0] > 2 and bool((SE(shape[0] - 1).violation(x) < 1e-6).all()):
             return "rigid"
-    return "general"
+        if bool(((x @ x - x).abs() < 1e-6).all()):
+            return "projector"
+    return "ball" if isinstance(space, Ball) else "general"
 
 
 def kinds(space: Gyrogroup) -> tuple[str, ...]:
@@ -40,7 +42,8 @@ def kinds(space: Gyrogroup) -> tuple[str, ...]:
     if isinstance(space, Product):
         return tuple(k for k in KINDS if any(k in kinds(f) for f in space.factors))
     cut = "cut" if space.associative else ""
-    specials = {"positive": "bad", "correlation": "bad", "rotation": cut, "rigid": cut}
+    specials = {"rotation": cut, "rigid": cut}
+    specials |= dict.fromkeys(("positive", "correlation", "ball"), "bad")
     special = specials.get(nature(space))
     return ("ordinary", "near", "repeated", *((special,) if special else ()))
 
@@ -52,9 +55,12 @@ def condition(space: Gyrogroup, x: Tensor) -> float:
     if isinstance(space, Product):
         pairs = zip(space.factors, space.unpack(x), strict=True)
         return max(condition(f, p) for f, p in pairs)
+    if isinstance(space, Ball) and x.numel():
+        radius = float(x.norm(dim=-1).max()) * (-space.curvature) ** 0.5
+        return (1 + radius) / (1 - radius)
     if isinstance(space, Vector) or len(space.point_shape) != 2 or x.numel() == 0:
         return 1.0
-    if space.point_shape[0] != space.point_shape[1]:
+    if space.point_shape[0] != space.point_shape[1] or nature(space) == "projector":
         return 1.0
     worst = max(float(torch.linalg.cond(p).max()) for p in (x, space.inverse(x)))
     deeper = condition(space.base, space.diffeo(x)) if isinstance(space, Pullback) else 1.0
@@ -63,6 +69,8 @@ def condition(space: Gyrogroup, x: Tensor) -> float:
 
 def orthogonal(count: int, n: int, generator: torch.Generator) -> Tensor:
     """Random rotations."""
+    if n == 1:
+        return torch.ones(count, 1, 1, dtype=torch.float64)
     return SO(n).random(count, generator=generator, dtype=torch.float64)
 
 
@@ -118,6 +126,28 @@ def _ill_conditioned(
     return spread(size)
 
 
+def _far_out(space: Ball, count: int, target: float, generator: torch.Generator) -> Tensor:
+    """Points of a ball up to the distance from its centre that the target allows."""
+    v = torch.randn(count, *space.point_shape, generator=generator, dtype=torch.float64)
+    far = 1 - 0.5 * torch.rand(count, 1, generator=generator, dtype=torch.float64)
+    far[0] = 1
+    length = far * math.log(target) / 2 / (-space.curvature) ** 0.5
+    return space.exp(length * v / v.norm(dim=-1, keepdim=True))
+
+
+def _repeated_angles(space: Gyrogroup, count: int, generator: torch.Generator) -> Tensor:
+    """Subspaces at no angle, at equal angles, at nearly equal ones, and at one angle."""
+    e = space.identity(dtype=torch.float64)
+    p = round(float(e.trace()))
+    n, k = len(e), min(p, len(e) - p)
+    angles = torch.zeros(count, n - p, p, dtype=torch.float64)
+    equal, order = angles.diagonal(dim1=-2, dim2=-1), torch.arange(k)
+    equal[1::4], equal[2::4], equal[3::4, 0] = 0.5, 0.5 + 1e-9 * order, 0.7
+    v = torch.zeros(count, n, n, dtype=torch.float64)
+    v[:, p:, :p] = orthogonal(count, n - p, generator) @ angles @ orthogonal(count, p, generator)
+    return space.exp(v + v.mT)
+
+
 def _repeated_rotations(count: int, n: int, generator: torch.Generator) -> Tensor:
     """The identity, equal angles, opposite angles, and a quarter turn with nothing else."""
     angles = torch.zeros(count, max(n // 2, 1), dtype=torch.float64)
@@ -154,6 +184,10 @@ def draw(
         return _repeated_rotations(count, n, generator)
     if kind == "bad" and what in ("positive", "correlation"):
         return _ill_conditioned(space, count, target, generator)
+    if kind == "repeated" and what == "projector":
+        return _repeated_angles(space, count, generator)
+    if kind == "bad" and what == "ball":
+        return _far_out(space, count, target, generator)
     if kind == "cut" and what == "rotation":
         return _rotations_at_cut(count, n, generator)
     if what == "positive":

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from liebn.groups.ball import Ball
 from liebn.groups.base import Gyrogroup
 from liebn.groups.correlation import correlation
+from liebn.groups.grassmann import Grassmann
 from liebn.groups.product import Product
 from liebn.groups.rigid import SE
 from liebn.groups.so import SO
 from liebn.groups.spd import spd
+from liebn.groups.sphere import Sphere
 from liebn.groups.transvection import Transvection
 from liebn.groups.vector import Euclidean
 
@@ -29,6 +32,9 @@ catalog: dict[str, Callable[[int], Gyrogroup]] = {
     "correlation-lecm": partial(correlation, metric="lecm"),
     "correlation-olm": partial(correlation, metric="olm"),
     "correlation-lsm": partial(correlation, metric="lsm"),
+    "sphere": Sphere,
+    "ball": Ball,
+    "grassmann": lambda n: Grassmann(n, n // 2),
     "product": lambda n: Product(SO(n), Euclidean(n)),
 }
 """Name -> factory(size)."""
