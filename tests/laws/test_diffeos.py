@@ -21,9 +21,12 @@ from liebn.diffeos import (
 from liebn.groups import (
     SE,
     SO,
+    Ball,
     Euclidean,
+    Grassmann,
     Hollow,
     Pullback,
+    Sphere,
     StrictlyLower,
     Symmetric,
     Transvection,
@@ -164,6 +167,8 @@ def test_a_map_of_a_vector_space_needs_no_more():
         SO(3),
         SO(4),
         Transvection(SO(3)),
+        Sphere(3),
+        Ball(3, curvature=-0.3),
     ],
     ids=str,
 )
@@ -176,3 +181,4 @@ def test_the_manifold_for_optimisers_has_the_points(space, generator):
 def test_some_spaces_have_no_manifold_for_optimisers():
     assert Symmetric(3).manifold() is None
     assert SE(3).manifold() is None  # geoopt's products are of vectors
+    assert Grassmann(3, 1).manifold() is None

@@ -39,7 +39,10 @@ def methods() -> list[Method]:
         return lambda mode: layer(*arguments, statistics=mode, dtype=torch.float64)
 
     rows = [
-        Method("LieBatchNorm", k, make(LieBatchNorm, s), ("✓", "✓")) for k, s in CATALOG.items()
+        Method(
+            "LieBatchNorm", k, make(LieBatchNorm, s), ("✓", "✓") if s.associative else ("—", "—")
+        )
+        for k, s in CATALOG.items()
     ]
     rows.append(
         Method(
@@ -160,7 +163,7 @@ of the output; "variance off" is relative. A moment counts as controlled if it i
 Twelve points at size 3, a quarter of the way from a centre to random points, with s = 0.6 and a
 random B. The first two figures are for `statistics="exact"`, the next two for `"reference"`: one
 Karcher step from the start that the published experiments used. The last two columns are published,
-not measured: they repeat the paper's table.
+not measured: they repeat the paper's table, where LieBN is a method for groups.
 
 {control}
 

@@ -27,7 +27,7 @@ class Ball(Gyrogroup):
     The precision is that of the coordinates: a point at distance d from 0 has the condition number
     κ = e^{√c d} = (1 + √c |x|) / (1 - √c |x|), as 1 - √c |x| is known to an error of eps, and
     operations are good to a small multiple of eps·κ. Where a result would lie further than numbers
-    can tell from the boundary, √c d ≈ 34 in float64 and 13 in float32, it stays at that distance.
+    can tell from the boundary, √c d ≈ 34 in float64 and 14 in float32, it stays at that distance.
 
     Args:
         n: the dimension.
@@ -101,7 +101,7 @@ class Ball(Gyrogroup):
     def manifold(self) -> Any:
         import geoopt
 
-        return geoopt.PoincareBall(c=-self.curvature)
+        return geoopt.PoincareBall(c=torch.tensor(-self.curvature, dtype=torch.float64))
 
     @property
     def _outside(self) -> str:

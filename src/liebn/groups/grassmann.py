@@ -17,13 +17,13 @@ class Grassmann(Gyrogroup):
         X ⊕ Y = T Y Tᵀ,   T = exp[log X, E],    ⊖X = K X K,   K = 2 E - I:
 
     T is the transvection along the geodesic from E to X, and ⊖X the geodesic reflection of X at E.
-    A tangent vector at E is symmetric with blocks 0, Bᵀ, B, 0, and ‖V‖ = ‖B‖_F. For B = W diag(θ)
-    Xᵀ, exp V projects onto the columns of (X cos θ, W sin θ), and log undoes it.
+    A tangent vector V at E is symmetric with blocks 0, Bᵀ, B, 0, and ‖V‖ = ‖B‖_F. For B = W diag(θ)
+    Qᵀ, exp V projects onto the columns with upper block Q cos θ and lower W sin θ.
 
     The space is compact: exp is one-to-one while all angles are under π/2, so within the radius π/2
     of the norm, moments are controlled while no sample is scaled past it, and means are unique for
     samples within π/4 of some point. Where an angle is π/2 the transvection jumps, and one is
-    chosen. Precision falls as eps / cos² θ there.
+    chosen; near two such angles the logarithm is known to eps / (cos θ_i + cos θ_j).
 
     Args:
         n: the dimension of the whole space.

@@ -52,11 +52,12 @@ class Sphere(Gyrogroup):
     def compose(self, x: Tensor, y: Tensor) -> Tensor:
         (x0, u), (y0, w) = _split(x), (y[..., :1], y[..., 1:])
         along = (u * w).sum(-1, keepdim=True)
-        # 1 / (1 + x₀) is (1 - x₀) / |u|², which loses no digits near the south pole.
+        # |u|² / (1 + x₀) is 1 - x₀, which loses no digits near the south pole.
         south = x0 < 0
-        square = u.square().sum(-1, keepdim=True)
-        inverse = torch.where(south, 1 - x0, 1.0) / torch.where(south, square, 1 + x0)
-        return torch.cat([x0 * y0 - along, w + (y0 - inverse * along) * u], -1)
+        d = u / torch.where(south, torch.linalg.vector_norm(u, dim=-1, keepdim=True), 1.0)
+        factor = torch.where(south, 1 - x0, 1 / torch.where(south, 1.0, 1 + x0))
+        turned = factor * (d * w).sum(-1, keepdim=True) * d
+        return torch.cat([x0 * y0 - along, w + y0 * u - turned], -1)
 
     def inverse(self, x: Tensor) -> Tensor:
         return torch.cat([x[..., :1], -x[..., 1:]], -1)

@@ -16,7 +16,7 @@ def radial(v: Vectors, function: Callable[[Tensor], Tensor]) -> Vectors:
 
     Where |v|² underflows, f(|v|) / |v| is 1 to rounding; there the gradient is the identity.
     """
-    square = v.square().sum(-1, keepdim=True)
-    moved = square > torch.finfo(v.dtype).tiny
-    length = torch.where(moved, square, 1.0).sqrt()
-    return torch.where(moved, function(length) / length, 1.0) * v
+    length = torch.linalg.vector_norm(v, dim=-1, keepdim=True)
+    moved = length > torch.finfo(v.dtype).tiny ** 0.5
+    length = torch.where(moved, length, 0.5)  # in the domain of any f
+    return torch.where(moved, function(length) * (v / length), v)

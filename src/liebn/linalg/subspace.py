@@ -1,8 +1,8 @@
-"""Subspaces of Rⁿ as the orthogonal projectors P onto them, seen from E = diag(I_p, 0).
+"""Subspaces of Rⁿ as the orthogonal projectors X onto them, seen from E = diag(I_p, 0).
 
-A tangent vector at E is a symmetric matrix Δ with blocks 0, Bᵀ, B, 0, and [Δ, E] generates the
-rotation exp[Δ, E] that turns E into exp Δ along the geodesic. With B = W diag(θ) Xᵀ, the θ are the
-principal angles between the two subspaces, and no formula here divides by a difference of them.
+A tangent vector at E is a symmetric matrix Δ with blocks 0, Bᵀ, B, 0, and exp[Δ, E] is the rotation
+that turns E into exp Δ along their geodesic. With B = W diag(θ) Qᵀ, the θ are the principal angles
+between the two subspaces, and no formula here divides by a difference of them.
 """
 
 from __future__ import annotations
@@ -51,30 +51,31 @@ def project(x: Matrices, p: int) -> Matrices:
 
 
 class _Log(Function):
-    """From an orthonormal basis of the subspace, with upper block X cos θ Yᵀ and lower W sin θ Yᵀ.
+    """From an orthonormal basis of the subspace, with blocks Q cos θ Rᵀ and W sin θ Rᵀ.
 
-    Where P moves by T Ḋ Tᵀ, with T = exp[Δ, E] and Ḋ tangent at E with lower block Ḃ, the entries
-    b_ij and b_ji of Wᵀ Ḃ X enter into B by their even part over sinc(θ_i - θ_j) and their odd part
+    Where X moves by T Ḋ Tᵀ, with T = exp[Δ, E] and Ḋ tangent at E with lower block Ḃ, the entries
+    b_ij and b_ji of Wᵀ Ḃ Q enter into B by their even part over sinc(θ_i - θ_j) and their odd part
     over sinc(θ_i + θ_j); there θ = 0 beyond the smaller of p and n - p.
     """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: int) -> Tensor:
         basis = spectral.eigh(x)[1][..., -p:]
-        left, cosines, right = torch.linalg.svd(basis[..., :p, :])
-        # W sin θ; by P itself, whose lower block is W sin θ cos θ Xᵀ, no small angle is lost.
+        q, cosines, r = torch.linalg.svd(basis[..., :p, :])
+        # W sin θ; by X itself, whose lower block is W sin θ cos θ Qᵀ, no digits of small angles are
+        # lost.
         close = cosines > 0.5
         lower = torch.where(
             close.unsqueeze(-2),
-            x[..., p:, :p] @ left / torch.where(close, cosines, 1.0).unsqueeze(-2),
-            basis[..., p:, :] @ right.mT,
+            x[..., p:, :p] @ q / torch.where(close, cosines, 1.0).unsqueeze(-2),
+            basis[..., p:, :] @ r.mT,
         )
         sines = torch.linalg.vector_norm(lower, dim=-2)
         angles = torch.atan2(sines, cosines)
         away = sines > numerics.TINY
         ratio = torch.where(away, angles / torch.where(away, sines, 1.0), 1.0)
         value = x.new_zeros(x.shape)
-        value[..., p:, :p] = (lower * ratio.unsqueeze(-2)) @ left.mT
+        value[..., p:, :p] = (lower * ratio.unsqueeze(-2)) @ q.mT
         value = value + value.mT
         ctx.p = p
         ctx.save_for_backward(value)
@@ -85,8 +86,8 @@ class _Log(Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         (value,) = ctx.saved_tensors
         p, n = ctx.p, value.shape[-1]
-        w, angles, xh = torch.linalg.svd(value[..., p:, :p])
-        inner = w.mT @ (grad + grad.mT)[..., p:, :p] @ xh.mT
+        w, angles, q = torch.linalg.svd(value[..., p:, :p])
+        inner = w.mT @ (grad + grad.mT)[..., p:, :p] @ q.mT
         # Square, by rows and columns of zeros: an entry alone is half even and half odd.
         size = max(p, n - p)
         inner = torch.nn.functional.pad(inner, (0, size - p, 0, size - (n - p)))
@@ -98,12 +99,12 @@ class _Log(Function):
         even = spectral.symmetrise(inner) / torch.sinc(differences / torch.pi)
         odd = torch.where(safe, rotation.skew(inner) / torch.where(safe, sums, 1.0), 0.0)
         moved = torch.zeros_like(value)
-        moved[..., p:, :p] = w @ (even + odd)[..., : n - p, :p] @ xh
+        moved[..., p:, :p] = w @ (even + odd)[..., : n - p, :p] @ q
         return spectral.conjugate(turn(value, p), spectral.symmetrise(moved)), None
 
 
 class _Project(Function):
-    """dP = Σ u_i u_iᵀ dX u_j u_jᵀ / (λ_j - λ_i) + its transpose, over u_i lost and u_j kept."""
+    """It moves by Σ u_i u_iᵀ dX u_j u_jᵀ / (λ_j - λ_i) and its transpose, u_i lost and u_j kept."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: int) -> Tensor:
