@@ -39,6 +39,10 @@ class Diffeo(nn.Module, ABC):
         bad = numerics.non_finite(x, point_dims)
         return torch.zeros_like(bad, dtype=x.dtype).masked_fill(bad, torch.inf)
 
+    def rough_violation(self, x: Tensor, point_dims: int) -> Tensor:
+        """A part of `violation` that is cheap to find."""
+        return self.violation(x, point_dims)
+
     def manifold(self) -> Any:
         """geoopt's manifold with the points of the domain; None where there is none."""
         return None
@@ -56,6 +60,9 @@ class PositiveDefiniteMap(Diffeo):
 
     def violation(self, x: Tensor, point_dims: int) -> Tensor:
         return positive.violation(x)
+
+    def rough_violation(self, x: Tensor, point_dims: int) -> Tensor:
+        return positive.asymmetry(x)
 
     def manifold(self) -> Any:
         import geoopt
@@ -100,6 +107,9 @@ class Chain(Diffeo):
 
     def violation(self, x: Tensor, point_dims: int) -> Tensor:
         return self.inner.violation(x, point_dims)
+
+    def rough_violation(self, x: Tensor, point_dims: int) -> Tensor:
+        return self.inner.rough_violation(x, point_dims)
 
     def manifold(self) -> Any:
         return self.inner.manifold()

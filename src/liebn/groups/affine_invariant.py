@@ -112,6 +112,9 @@ class _CongruenceSpace(Gyrogroup):
     def violation(self, x: Tensor) -> Tensor:
         return positive.violation(x)
 
+    def rough_violation(self, x: Tensor) -> Tensor:
+        return positive.asymmetry(x)
+
     def random(
         self,
         *batch: int,

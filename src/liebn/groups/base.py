@@ -116,6 +116,10 @@ class Gyrogroup(nn.Module, ABC):
     def violation(self, x: Tensor) -> Tensor:
         """How far each x is from being a point, zero up to rounding if it is; the batch shape."""
 
+    def rough_violation(self, x: Tensor) -> Tensor:
+        """A part of `violation` that is cheap to find; layers look at it in every batch."""
+        return self.violation(x)
+
     @abstractmethod
     def random(
         self,

@@ -130,6 +130,9 @@ class Product(Gyrogroup):
     def violation(self, x: Tensor) -> Tensor:
         return reduce(torch.maximum, (f.violation(p) for f, p in self._with(x)))
 
+    def rough_violation(self, x: Tensor) -> Tensor:
+        return reduce(torch.maximum, (f.rough_violation(p) for f, p in self._with(x)))
+
     def random(
         self,
         *batch: int,

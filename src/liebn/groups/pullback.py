@@ -84,6 +84,9 @@ class Pullback(Gyrogroup):
     def violation(self, x: Tensor) -> Tensor:
         return self.diffeo.violation(x, len(self.point_shape))
 
+    def rough_violation(self, x: Tensor) -> Tensor:
+        return self.diffeo.rough_violation(x, len(self.point_shape))
+
     def random(
         self,
         *batch: int,
@@ -154,6 +157,9 @@ class Inversion(Diffeo):
 
     def violation(self, x: Tensor, point_dims: int) -> Tensor:
         return self.group.violation(x)
+
+    def rough_violation(self, x: Tensor, point_dims: int) -> Tensor:
+        return self.group.rough_violation(x)
 
     def manifold(self) -> Any:
         return self.group.manifold()

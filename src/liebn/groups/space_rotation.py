@@ -31,6 +31,11 @@ class SpaceRotations(Rotations):
     def __init__(self) -> None:
         super().__init__(3)
 
+    def rough_violation(self, x: Tensor) -> Tensor:
+        """How far the third row is from the cross product of the others."""
+        first, second, third = x.unbind(-2)
+        return (torch.linalg.cross(first, second) - third).abs().amax(-1)
+
     def ray(self, x: Tensor) -> Ray:
         return VectorRay(_Tangent.apply(x), _vectors(_quaternions(x), None))
 

@@ -55,6 +55,9 @@ class Transvection(Gyrogroup):
     def violation(self, x: Tensor) -> Tensor:
         return self.group.violation(x)
 
+    def rough_violation(self, x: Tensor) -> Tensor:
+        return self.group.rough_violation(x)
+
     def random(
         self,
         *batch: int,

@@ -20,6 +20,10 @@ SERIES_GAP = 0.03
 """Relative spread of three eigenvalues under which a second divided difference is a series."""
 
 
+ROUGH = 2e-2
+"""How far from its space a point may be for a layer to take it: more than half precision rounds."""
+
+
 class InvalidPointError(ValueError):
     """A point that is not in its space: which one, and why.
 
@@ -66,3 +70,11 @@ def non_finite(x: Tensor, point_dims: int) -> Tensor:
     """Mask, of the batch shape, of the points with an infinite or undefined entry."""
     finite: Tensor = torch.isfinite(x)
     return ~finite.flatten(x.dim() - point_dims).all(-1) if point_dims else ~finite
+
+
+def require_finite(
+    x: Tensor, point_dims: int, reason: str = "has entries that are not finite"
+) -> None:
+    """Raise `InvalidPointError` naming the first point with an entry that is not finite."""
+    if not bool(torch.isfinite(x.detach().sum())):  # one pass, no copy; a sum may also overflow
+        raise_where(non_finite(x.detach(), point_dims), reason)

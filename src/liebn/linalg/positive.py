@@ -14,8 +14,30 @@ Matrices = Float[Tensor, "*batch n n"]
 def project(x: Matrices) -> Matrices:
     """The symmetric part, with eigenvalues raised to at least eps times the size of the matrix."""
     x = spectral.symmetrise(x)
-    size = torch.linalg.matrix_norm(x.detach()).clamp_min(torch.finfo(x.dtype).tiny)
-    return spectral.apply(x, spectral.Floor(numerics.eps(x.dtype) * size))
+    largest = _size(x.detach())
+    # The Frobenius norm, whose squares neither overflow nor vanish.
+    size = largest * torch.linalg.matrix_norm(x.detach() / largest[..., None, None])
+    return spectral.apply(x, spectral.Floor(numerics.eps(x.dtype) * size.clamp_min(largest)))
+
+
+def asymmetry(x: Matrices) -> Float[Tensor, "*batch"]:
+    """The largest entry of X - Xᵀ, relative to that of X."""
+    return (x - x.mT).abs().amax((-2, -1)) / _size(x)
+
+
+def _size(x: Tensor) -> Tensor:
+    """The largest entry, at least the smallest normal number."""
+    return x.abs().amax((-2, -1)).clamp_min(torch.finfo(x.dtype).tiny)
+
+
+def well_conditioned(x: Tensor) -> bool:
+    """Whether x are matrices positive definite by far: with pivots above √eps of their size."""
+    if x.dim() < 2 or x.shape[-1] != x.shape[-2]:
+        return False
+    lower, _ = torch.linalg.cholesky_ex(x)
+    pivots = lower.diagonal(dim1=-2, dim2=-1).amin(-1)  # negative or undefined without a factor
+    size = x.diagonal(dim1=-2, dim2=-1).amax(-1)
+    return bool((pivots > numerics.eps(x.dtype) ** 0.25 * size.sqrt()).all())
 
 
 def violation(x: Matrices) -> Float[Tensor, "*batch"]:
@@ -27,8 +49,7 @@ def violation(x: Matrices) -> Float[Tensor, "*batch"]:
     finite = ~numerics.non_finite(x, 2)
     eye = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
     safe = torch.where(finite[..., None, None], x, eye)
-    size = safe.abs().amax((-2, -1)).clamp_min(torch.finfo(x.dtype).tiny)
-    asymmetry = (safe - safe.mT).abs().amax((-2, -1)) / size
+    size = _size(safe)
     smallest = torch.linalg.eigvalsh(spectral.symmetrise(safe))[..., 0] / size
     depth = torch.where(smallest > 0, torch.zeros_like(size), 1 - smallest)
-    return torch.where(finite, torch.maximum(asymmetry, depth), torch.inf)
+    return torch.where(finite, torch.maximum(asymmetry(safe), depth), torch.inf)

@@ -43,10 +43,19 @@ def vee(a: Float[Tensor, "*batch 3 3"]) -> Vectors:
 
 
 def exp(a: Matrices) -> Matrices:
-    """The exponential of the skew part of A, a rotation."""
+    """The exponential of the skew part of A, a rotation.
+
+    Raises:
+        InvalidPointError: naming the first matrix too large for its angles to be known.
+    """
+    full = skew(a).to(torch.promote_types(a.dtype, torch.float32))
+    resolved = full.detach().abs().amax((-2, -1)) < 1 / numerics.eps(full.dtype)
+    numerics.raise_where(
+        ~resolved, "has no exponential: it is so large that rounding leaves no angle, or not finite"
+    )
     if a.shape[-1] == 2:
-        return _exp2(0.5 * (a[..., 1, 0] - a[..., 0, 1]))
-    return without_drift(_matrix_exp(skew(a)))
+        return _exp2(full[..., 1, 0]).to(a.dtype)
+    return without_drift(_matrix_exp(full)).to(a.dtype)
 
 
 def _exp2(angle: Tensor) -> Tensor:
@@ -138,6 +147,7 @@ def rotation_vector(r: Tensor) -> tuple[Tensor, Tensor]:
 class _Log3(Function):
     @staticmethod
     def forward(ctx: Any, r: Tensor) -> Tensor:
+        numerics.require_finite(r, 2)
         vector, angle = rotation_vector(r)
         ctx.save_for_backward(r, vector, angle)
         return vector
@@ -236,6 +246,7 @@ class _Project(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
+        numerics.require_finite(x, 2)  # of an infinite entry the decomposition says nothing
         u, s, vh = torch.linalg.svd(x)
         sign = torch.ones_like(s)
         sign[..., -1] = torch.linalg.det(u @ vh).sign()

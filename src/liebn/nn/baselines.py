@@ -19,6 +19,16 @@ from liebn.groups.vector import Vector
 from liebn.nn.domain_lie_batch_norm import DomainLieBatchNorm
 from liebn.nn.lie_batch_norm import LieBatchNorm
 
+__all__ = [
+    "SPDBN",
+    "SPDDSMBN",
+    "HomogeneousBN",
+    "MatrixGroupBN",
+    "SPDNetBN",
+    "TransportBN",
+    "transvections",
+]
+
 
 class SPDNetBN(LieBatchNorm):
     """X ↦ B^½ M^(-½) X M^(-½) B^½ (Brooks et al., 2019): controls the mean only.

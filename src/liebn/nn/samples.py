@@ -145,14 +145,6 @@ class Layout:
             raise InvalidPointError(self.index(error.index), error.reason) from None
 
 
-def require_finite(x: Tensor, point_dims: int) -> None:
-    """Raise an `InvalidPointError` naming the first sample with an entry that is not finite."""
-    if not bool(torch.isfinite(x.detach().sum())):  # one pass, no copy; a sum may also overflow
-        numerics.raise_where(
-            numerics.non_finite(x.detach(), point_dims), "has entries that are not finite"
-        )
-
-
 def admit(group: Gyrogroup, x: Tensor, weights: Tensor | None, *, strict: bool) -> Tensor:
     """Check samples, (N, *apart, *point), and put the identity in place of those of weight zero.
 
@@ -163,7 +155,9 @@ def admit(group: Gyrogroup, x: Tensor, weights: Tensor | None, *, strict: bool) 
             raise ValueError("expected weights that are finite and not negative")
         absent = (weights == 0).reshape(weights.shape + (1,) * (x.dim() - weights.dim()))
         x = torch.where(absent, group.identity(dtype=x.dtype, device=x.device), x)
-    require_finite(x, len(group.point_shape))
+    numerics.require_finite(x, len(group.point_shape))
+    off = group.rough_violation(x.detach()) > numerics.ROUGH
+    numerics.raise_where(off, "is not a point of the space: see its violation, or project it first")
     if strict:
         numerics.raise_where(group.violation(x.detach()) >= 1, "is not a point of the space")
     return x

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from liebn.groups import Gyrogroup, Rule, Total
 from liebn.groups.mean import Fit, descend, pairing
+from liebn.linalg import InvalidPointError, positive
 from liebn.linalg.autograd import Function, first_order
 
 
@@ -50,7 +51,21 @@ class Running(NamedTuple):
             raise ValueError(
                 "the statistics of the batch overflow: its samples are too large or too far apart"
             )
+        _require_usable(group, point)
         return Update(self, point, var, batches)
+
+
+def _require_usable(group: Gyrogroup, point: Tensor) -> None:
+    """Refuse a mean that is no point of the group any more, once rounded to the buffer's dtype."""
+    if positive.well_conditioned(point):  # so are nearly all, and it is the quickest to see
+        return
+    try:  # what evaluation will do first
+        group.model.inverse(group.to_model(point))
+    except InvalidPointError as error:
+        raise ValueError(
+            f"expected a running mean that {point.dtype} can hold, got a matrix which "
+            f"{error.reason}: scale the data to a size near 1, or use float64"
+        ) from None
 
 
 class Update(NamedTuple):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import orthogonal
+
+from liebn.linalg import numerics
 
 FORMS = "manifold", "parametrized"
 """How a weight keeps to its manifold: by the optimiser, or by construction."""
@@ -28,6 +31,11 @@ def register_orthonormal(
     if form not in FORMS:
         expected = " or ".join(map(repr, FORMS))
         raise ValueError(f"expected the form {expected} of an orthonormal weight, got {form!r}")
+    if not value.is_meta and not _is_orthonormal(value.detach()):
+        raise ValueError(
+            "expected a weight with orthonormal columns to start from, got one without; "
+            "torch.linalg.qr makes them so"
+        )
     if form == "manifold":
         import geoopt
 
@@ -44,3 +52,8 @@ def register_orthonormal(
         module.register_parameter(name, nn.Parameter(value))
         # Cayley's map costs one linear solve, and keeps the determinant of the start.
         orthogonal(module, name, orthogonal_map="cayley")
+
+
+def _is_orthonormal(value: Tensor) -> bool:
+    eye = torch.eye(value.shape[-1], dtype=value.dtype, device=value.device)
+    return bool(((value.mT @ value - eye).abs() < numerics.ROUGH).all())
