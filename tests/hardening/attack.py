@@ -46,10 +46,11 @@ def call(recipe: Recipe, case: Case) -> Any:
         return recipe(case)
     except NEVER:
         raise
-    except CLEAR as error:
-        assert str(error).strip(), f"{type(error).__name__} says nothing"
-        assert not case.valid, f"a valid input is refused: {error}"
-        return error
+    except CLEAR as refusal:
+        error = refusal
+    assert str(error).strip(), f"{type(error).__name__} says nothing"
+    assert not case.valid, f"a valid input is refused: {error}"
+    return error
 
 
 def attack(recipe: Recipe, case: Case, *, trusting: bool = False, swallows: bool = False) -> None:

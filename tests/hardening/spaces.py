@@ -1,4 +1,4 @@
-"""Every operation of a space, and how to call it; the public members of the base class say which."""
+"""Every operation of a space, and how to call it; the members of the base class say which."""
 
 from __future__ import annotations
 

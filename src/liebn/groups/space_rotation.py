@@ -32,9 +32,10 @@ class SpaceRotations(Rotations):
         super().__init__(3)
 
     def rough_violation(self, x: Tensor) -> Tensor:
-        """How far the third row is from the cross product of the others."""
+        """How far the third row is from the cross product of the others, and ‖X‖² from 3."""
         first, second, third = x.unbind(-2)
-        return (torch.linalg.cross(first, second) - third).abs().amax(-1)
+        off = (torch.linalg.cross(first, second) - third).abs().amax(-1)
+        return torch.maximum(off, (x.square().sum((-2, -1)) / 3 - 1).abs())
 
     def ray(self, x: Tensor) -> Ray:
         return VectorRay(_Tangent.apply(x), _vectors(_quaternions(x), None))
