@@ -1,0 +1,74 @@
+"""Ten thousand steps: nothing becomes infinite, and no memory is kept."""
+
+import gc
+
+import psutil
+import pytest
+import torch
+
+from liebn import DomainLieBatchNorm, LieBatchNorm
+from liebn.groups import SO, spd
+from tests.hardening.near_singular import METRICS, STEPS, train
+from tests.layers.spaces import points
+
+WARM_UP, WINDOW, WINDOWS = 30, 25, 4
+ALLOWED = 1 << 20
+"""Bytes by which every window may exceed the one before: 42 kB a step."""
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_near_singular_matrices_in_float32_stay_finite(metric):
+    """The beginning; `python -m tests.hardening.near_singular` makes ten thousand steps of each."""
+    train(metric, 40)
+
+
+@pytest.mark.slow
+def test_ten_thousand_steps_on_near_singular_matrices_stay_finite():
+    """The cheapest metric, from end to end."""
+    train("lcm", STEPS)
+
+
+SOAKED = {
+    "aim": (spd(12), LieBatchNorm, ()),
+    "lcm": (spd(12, "lcm"), LieBatchNorm, ()),
+    "so": (SO(12), LieBatchNorm, ()),
+    "domains": (
+        spd(12, "lem"),
+        lambda s, **o: DomainLieBatchNorm(s, 4, **o),
+        (torch.arange(64) % 4,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOAKED)
+def test_a_long_training_keeps_no_memory(name, generator):
+    """A step that kept one of its tensors, of 64 × 12 × 12 numbers, would keep 74 kB each time."""
+    space, make, rest = SOAKED[name]
+    layer = make(space, statistics="fast", dtype=torch.float64)
+    optimiser = torch.optim.SGD(layer.parameters(), lr=1e-6)
+    x = points(space, 64, generator=generator)
+    process = psutil.Process()
+
+    def steps(count):
+        for _ in range(count):
+            optimiser.zero_grad()
+            layer(x.clone().requires_grad_(), *rest).square().sum().backward()
+            optimiser.step()
+        gc.collect()
+        return process.memory_info().rss
+
+    steps(WARM_UP)
+    first, *later = (steps(WINDOW) for _ in range(WINDOWS))
+    # Whatever else the process does may grow it once; what every step keeps grows every window.
+    growth = min(b - a for a, b in zip((first, *later), later, strict=False))
+    assert growth < ALLOWED
+
+
+def test_the_soak_would_notice(generator):
+    """The same measure on a step that keeps its output."""
+    kept, process = [], psutil.Process()
+    sizes = []
+    for _ in range(WINDOWS):
+        kept += [torch.randn(64, 12, 12, dtype=torch.float64) for _ in range(WINDOW)]
+        sizes.append(process.memory_info().rss)
+    assert min(b - a for a, b in zip(sizes, sizes[1:], strict=False)) > ALLOWED
