@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle  # for its error only
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +15,9 @@ from torch import nn
 from liebn.models.norms import RECIPES, Norm, Recipe
 
 FORMAT = 1
+
+BROKEN = (TypeError, LookupError, AttributeError, RuntimeError, EOFError, MemoryError)
+"""What comes, beside a `ValueError`, of reading or rebuilding from a damaged file."""
 
 
 class Network(nn.Module):
@@ -68,18 +73,36 @@ def load(
         path: the file.
         norm: the callable the network was built with, where that was not a recipe.
         device: where to put it.
+
+    Raises:
+        ValueError: the file is damaged, of another kind, or holds more than plain data.
+        OSError: it cannot be read.
     """
-    content = torch.load(path, map_location=device, weights_only=True)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    with _reading(path):
+        content = torch.load(path, map_location=device, weights_only=True)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(
+                f"expected a network written by liebn.models.save in format {FORMAT}, got another "
+                f"content in {path}"
+            )
+        arguments = content["arguments"]
+        arguments["norm"] = _norm(arguments["norm"], norm)
+        network = Network.kinds[content["network"]](**arguments, device=device)
+        network.load_state_dict(content["weights"])
+        return network.eval()
+
+
+@contextmanager
+def _reading(path: str | Path) -> Iterator[None]:
+    """Tell in one line of whatever a damaged file, or one made to do harm, leads to."""
+    try:
+        yield
+    except (pickle.UnpicklingError, *BROKEN) as error:
+        first = next(iter(str(error).splitlines()), "")
         raise ValueError(
-            f"expected a network written by liebn.models.save in format {FORMAT}, got another "
-            f"content in {path}"
-        )
-    arguments = content["arguments"]
-    arguments["norm"] = _norm(arguments["norm"], norm)
-    network = Network.kinds[content["network"]](**arguments, device=device)
-    network.load_state_dict(content["weights"])
-    return network.eval()
+            f"expected a network written by liebn.models.save, got {path}, which cannot be read as "
+            f"one ({type(error).__name__}: {first})"
+        ) from None
 
 
 def _norm(saved: dict[str, Any] | str | None, given: Norm | None) -> Norm | None:
