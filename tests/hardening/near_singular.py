@@ -12,7 +12,6 @@ import time
 import torch
 from torch import Tensor, nn
 
-from liebn.groups import spd
 from liebn.models import SPDNorm
 from liebn.nn import BiMap, LogEig, ReEig
 

@@ -105,7 +105,7 @@ def test_a_running_mean_that_its_dtype_cannot_hold_is_refused(dtype, generator):
     x = points(spd(3), 8, generator=generator)
     layer(x.to(dtype))
     before = {name: value.clone() for name, value in layer.state_dict().items()}
-    with pytest.raises(ValueError, match="running mean that torch.float.* can hold"):
+    with pytest.raises(ValueError, match=r"running mean that torch\.float.* can hold"):
         layer((1e30 * x).to(dtype))
     assert all(torch.equal(value, before[name]) for name, value in layer.state_dict().items())
     assert bool(torch.isfinite(layer.eval()(x.to(dtype))).all())
@@ -116,7 +116,7 @@ def test_a_mean_in_double_that_a_single_layer_cannot_hold_is_refused():
     values = torch.tensor([1.0, 1e-6, 1e-12], dtype=torch.float64)
     x = (basis * values) @ basis.mT * torch.tensor([1.0, 2.0], dtype=torch.float64)[:, None, None]
     layer = LieBatchNorm(spd(3), momentum=None)
-    with pytest.raises(ValueError, match="running mean that torch.float32 can hold"):
+    with pytest.raises(ValueError, match=r"running mean that torch\.float32 can hold"):
         layer(0.5 * (x + x.mT))
     assert torch.equal(layer.running_mean, torch.eye(3))
 

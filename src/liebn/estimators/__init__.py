@@ -1,4 +1,8 @@
-"""The networks as scikit-learn classifiers, trained by skorch."""
+"""The networks as scikit-learn classifiers, trained by skorch.
+
+They need the extra `experiments`, and `DomainBalancedBatches` gives the batches of domain-specific
+normalization.
+"""
 
 from liebn.estimators.batches import DomainBalancedBatches
 from liebn.estimators.lienet import LieNetClassifier

@@ -1,4 +1,7 @@
-"""Networks on Lie groups, each with the normalization given as a callable size -> module."""
+"""Networks on Lie groups, each with the normalization given as a callable size -> module.
+
+`save` and `load` keep a network in a file of plain data, together with a recipe such as `SPDNorm`.
+"""
 
 from liebn.models.lienet import LieNet
 from liebn.models.network import Network, load, save
