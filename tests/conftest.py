@@ -20,6 +20,8 @@ torch.set_num_threads(1)
 
 # The same examples on every run and every machine; no time limit for one example on a busy machine.
 hypothesis.settings.register_profile("liebn", deadline=None, derandomize=True, database=None)
+# pytest --hypothesis-profile=hunt tests/hardening: other examples on every run, and many more.
+hypothesis.settings.register_profile("hunt", deadline=None)
 hypothesis.settings.load_profile("liebn")
 
 SEED = 20240507

@@ -1,4 +1,4 @@
-"""What torch.func and torch.export do with layers, as JSON: "works", or the first words of an error.
+"""What torch.func and torch.export do with layers, as JSON: "works", or how the error begins.
 
 Run by a test in a process of its own, without the shape checks, which wrap every function.
 `python -m tests.layers.transforms` prints the table of docs/compatibility.md.

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -93,11 +94,15 @@ def test_importing_the_library_adds_few_modules_to_torch():
     assert count < 150, done.stdout
 
 
-@pytest.mark.parametrize("version", ["py311", "py312", "py313"])
-def test_no_syntax_is_newer_or_older_than_the_versions_promised(version):
-    """What runs is one interpreter; the others are asked for by their grammar."""
-    ruff = Path(sys.executable).with_name("ruff")
-    command = [ruff, "check", "--no-cache", "--isolated", "--target-version", version]
-    command += ["--select", "E9", "--preview", str(LIBRARY)]
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_every_promised_version_reads_the_source(version):
+    """Its grammar and its warnings; what the tests run on is one version."""
+    interpreter = shutil.which(f"python{version}")
+    found = interpreter and subprocess.run([interpreter, "-V"], capture_output=True, check=False)
+    if not found or found.returncode:
+        pytest.skip(f"there is no working python{version} on this machine")
+    code = "import sys; [compile(open(p, encoding='utf-8').read(), p, 'exec') for p in sys.argv]"
+    files = [str(path) for path in LIBRARY.rglob("*.py")]
+    command = [interpreter, "-W", "error", "-c", code.replace("sys.argv", "sys.argv[1:]"), *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stderr

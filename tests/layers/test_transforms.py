@@ -1,0 +1,49 @@
+"""torch.func and torch.export, on layers: the table of docs/compatibility.md, as it is.
+
+What does not work raises; nothing gives a wrong result. On the day that more works, these tests
+fail, and the table has to be brought up to date.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PLAIN = ("BiMap", "CovariancePool", "RotMap", "RotPooling")
+"""Layers of torch's own operations."""
+
+
+@pytest.fixture(scope="module")
+def table():
+    command = [sys.executable, "-m", "tests.layers.transforms"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_nothing_is_wrong(table):
+    assert not [(name, what) for name, row in table.items() for what in row if row[what] == "wrong"]
+
+
+def test_functional_call_works_everywhere(table):
+    assert {row["functional_call"] for row in table.values()} == {"works"}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("transform", ["grad", "jvp", "vmap", "export"])
+def test_plain_layers_take_every_transform(name, transform, table):
+    assert table[name][transform] == "works"
+
+
+@pytest.mark.parametrize("name", ["LieBatchNorm, SPD", "ReEig", "LogEig"])
+@pytest.mark.parametrize("transform", ["grad", "jvp", "vmap", "export"])
+def test_a_function_with_a_gradient_of_its_own_refuses_transforms(name, transform, table):
+    assert "Error" in table[name][transform] or "SymNode" in table[name][transform]
+
+
+def test_vectors_have_derivatives_in_evaluation(table):
+    row = table["LieBatchNorm, vectors"]
+    assert row["grad"] == row["jvp"] == "works"
+    assert row["vmap"] != "works"
+    assert row["export"] != "works"
