@@ -73,7 +73,7 @@ def expected(module: nn.Module, x: Tensor, transform: str) -> Tensor | None:
 
 
 def outcome(module: nn.Module, x: Tensor, name: str, transform: Callable[[], Tensor]) -> str:
-    """ "works", "wrong", or the error."""
+    """Whether it works or is wrong, or the error."""
     try:
         found = transform().detach()
     except Exception as error:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from liebn.diffeos.base import PositiveDefiniteMap
-from liebn.linalg import cholesky, spectral
+from liebn.linalg import cholesky, numerics, spectral
 from liebn.linalg.autograd import Function, first_order
 
 
@@ -41,6 +41,7 @@ class LogCholesky(PositiveDefiniteMap):
 def _factor(y: Tensor) -> Tensor:
     lower = y.clone().tril_()
     _diagonal(lower).exp_()
+    numerics.require_finite(lower, 2, numerics.TOO_FAR)  # infinity times zero would be no number
     return lower
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from liebn.linalg import spectral
+from liebn.linalg import numerics, spectral
 from liebn.linalg.autograd import Function, first_order
 
 
@@ -84,6 +84,7 @@ class _PowerOnto(Function):
         ctx.save_for_backward(eigenvalues, rows, moved, t)
         ctx.root_shape = None if root is None else root.shape
         half = (0.5 * t.unsqueeze(-1) * eigenvalues.log()).exp()
+        numerics.require_finite(half * half, 1, numerics.TOO_FAR)
         scaled = moved * half.unsqueeze(-1)
         return scaled.mT @ scaled
 

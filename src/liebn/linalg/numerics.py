@@ -24,6 +24,10 @@ ROUGH = 2e-2
 """How far from its space a point may be for a layer to take it: more than half precision rounds."""
 
 
+TOO_FAR = "has a power or an exponential that overflows: it is too far from the identity"
+"""What is said of a point that is none of floating-point numbers any more."""
+
+
 class InvalidPointError(ValueError):
     """A point that is not in its space: which one, and why.
 

@@ -110,7 +110,7 @@ def congruence(a: Tensor, x: Tensor) -> Tensor:
 
 def rebuild(basis: Tensor, diagonal: Tensor) -> Tensor:
     """U diag(d) Uᵀ, for finite d: a sum of infinities would be no number at all."""
-    numerics.require_finite(diagonal, 1, "has a power or an exponential that overflows")
+    numerics.require_finite(diagonal, 1, numerics.TOO_FAR)
     return (basis * diagonal.unsqueeze(-2)) @ basis.mT
 
 
