@@ -105,6 +105,7 @@ LINALG: dict[str, Recipe] = {
     "numerics.non_finite": lambda c: numerics.non_finite(c.spd(), 2),
     "numerics.raise_where": lambda c: numerics.raise_where(c.spd() > 1e3, "is large"),
     "numerics.require_finite": lambda c: numerics.require_finite(c.spd(), 2),
+    "numerics.require_positive": lambda c: _required(c.matrices(3)),
     "numerics.raise_first": lambda c: _raised(c.spd()),
     "positive.project": lambda c: positive.project(c.spd()),
     "positive.asymmetry": lambda c: positive.asymmetry(c.spd()),
@@ -135,12 +136,15 @@ LINALG: dict[str, Recipe] = {
     "spectral.symmetrise": lambda c: spectral.symmetrise(c.spd()),
     "spectral.Exp": _scalar_function(spectral.Exp()),
     "spectral.Floor": _scalar_function(spectral.Floor(0.3)),
+    "spectral.Hypotenuse": _scalar_function(spectral.Hypotenuse()),
+    "spectral.UpToRounding": _scalar_function(spectral.UpToRounding(spectral.Log())),
     "spectral.Log": _scalar_function(spectral.Log()),
     "spectral.Power": _scalar_function(spectral.Power(-0.7)),
     "spectral.Smooth": _scalar_function(spectral.Smooth(torch.log, origin=0.0)),
 }
 
 DIFFEOS: dict[str, Recipe] = {
+    "diffeos.AdaptiveLog": _diffeo(diffeos.AdaptiveLog()),
     "diffeos.Chain": _diffeo(diffeos.LogCholesky() @ diffeos.Power(0.5)),
     "diffeos.Inverse": lambda c: diffeos.Inverse(diffeos.Log())(c.symmetric()),
     "diffeos.Log": _diffeo(diffeos.Log()),
@@ -160,14 +164,14 @@ TRUSTING = {
     # Steps of a computation, whose callers have checked what they hand on.
     *("cholesky.inverse", "rotation.without_drift", "rotation.half_angle_cotangent"),
     *("spectral.Exp", "spectral.Floor", "spectral.Log", "spectral.Power", "spectral.Smooth"),
-    "rotation.rotation_vector",
+    *("rotation.rotation_vector", "spectral.Hypotenuse", "spectral.UpToRounding"),
 }
 """Functions that need not notice an invalid input."""
 
 SWALLOWING = {
     # They look at one triangle, or make a mask or nothing of what they see.
     *("cholesky.half_lower", "numerics.eps", "numerics.non_finite", "numerics.raise_where"),
-    *("numerics.require_finite", "positive.well_conditioned"),
+    *("numerics.require_finite", "positive.well_conditioned", "numerics.require_positive"),
     *("optim.parameter_groups", "rotation.vee"),
 }
 """Functions whose result need not show an entry that is not finite."""
@@ -205,6 +209,10 @@ def names() -> Iterator[str]:
 def _lower(case: Case) -> Tensor:
     x = torch.randn(*case.batch, 3, 3, generator=case.generator, dtype=torch.float64)
     return 0.3 * x.tril(-1) + torch.eye(3, dtype=torch.float64)
+
+
+def _required(smallest: Tensor) -> None:
+    numerics.require_positive(smallest, ~(smallest > -1e9))
 
 
 def _raised(x: Tensor) -> Any:

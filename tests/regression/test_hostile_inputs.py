@@ -78,6 +78,8 @@ NO_POINTS = {
     "scaled rotation of the plane": (SO(2), 0.5 * torch.eye(2)),
     "reflection": (SO(3), torch.diag(torch.tensor([1.0, 1.0, -1.0]))),
     "reflection in four dimensions": (SO(4), torch.diag(torch.tensor([1.0, 1.0, 1.0, -1.0]))),
+    "rotation whose squares overflow": (SO(3), 1e30 * torch.eye(3)),
+    "rotation whose squares overflow, of four dimensions": (SO(4), 1e30 * torch.ones(4, 4)),
     "no rotation": (SO(3), torch.zeros(3, 3)),
     "factor of a product": (
         Product(SO(2), spd(2)),

@@ -61,7 +61,7 @@ class Rotations(LieGroup):
         safe = torch.where(finite[..., None, None], x, eye)
         off = (safe.mT @ safe - eye).abs().amax((-2, -1))
         off = torch.where(torch.linalg.det(safe) > 0, off, off.clamp_min(2))
-        return torch.where(finite, off, torch.inf)
+        return torch.where(finite & ~off.isnan(), off, torch.inf)
 
     def random(
         self,

@@ -156,8 +156,10 @@ def admit(group: Gyrogroup, x: Tensor, weights: Tensor | None, *, strict: bool) 
         absent = (weights == 0).reshape(weights.shape + (1,) * (x.dim() - weights.dim()))
         x = torch.where(absent, group.identity(dtype=x.dtype, device=x.device), x)
     numerics.require_finite(x, len(group.point_shape))
-    off = group.rough_violation(x.detach()) > numerics.ROUGH
-    numerics.raise_where(off, "is not a point of the space: see its violation, or project it first")
+    close = group.rough_violation(x.detach()) <= numerics.ROUGH  # false if it is no number
+    numerics.raise_where(
+        ~close, "is not a point of the space: see its violation, or project it first"
+    )
     if strict:
         numerics.raise_where(group.violation(x.detach()) >= 1, "is not a point of the space")
     return x
