@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from liebn import diffeos, groups, optim
-from liebn.linalg import cholesky, numerics, positive, rotation, spectral
+from liebn.linalg import cholesky, correlation, numerics, positive, rotation, spectral
 from liebn.linalg.rotation import vee
 from tests.hardening.attack import Recipe
 from tests.hardening.inputs import Case
@@ -20,6 +20,7 @@ PACKAGES = (
     "liebn",
     "liebn.linalg",
     "liebn.linalg.cholesky",
+    "liebn.linalg.correlation",
     "liebn.linalg.numerics",
     "liebn.linalg.positive",
     "liebn.linalg.rotation",
@@ -34,6 +35,9 @@ PACKAGES = (
     "liebn.estimators",
     "liebn.datasets",
 )
+
+
+CORRELATION = groups.catalog["correlation-ecm"](3)
 
 
 def public(package: str) -> list[str]:
@@ -77,6 +81,16 @@ def _diffeo(map_: diffeos.Diffeo) -> Recipe:
     return recipe
 
 
+def _there_and_back(map_: diffeos.Diffeo) -> Recipe:
+    """Both directions of a map of correlation matrices."""
+
+    def recipe(case: Case) -> list[Tensor]:
+        y = map_(case.points(CORRELATION))
+        return [y, map_.inverse(y)]
+
+    return recipe
+
+
 def _scalar_function(function: spectral.ScalarFunction) -> Recipe:
     def recipe(case: Case) -> list[Tensor]:
         a = case.draw(
@@ -100,6 +114,12 @@ def _cube(a: Tensor) -> Tensor:
 LINALG: dict[str, Recipe] = {
     "cholesky.factor": lambda c: cholesky.factor(c.spd()),
     "cholesky.inverse": lambda c: cholesky.inverse(c.draw(lambda: _lower(c))),
+    "correlation.normalise": lambda c: correlation.normalise(c.spd()),
+    "correlation.differential": lambda c: correlation.differential(c.spd(), c.symmetric()),
+    "correlation.hollow": lambda c: correlation.hollow(c.symmetric()),
+    "correlation.centred": lambda c: correlation.centred(c.symmetric()),
+    "correlation.project": lambda c: correlation.project(c.points(CORRELATION)),
+    "correlation.violation": lambda c: correlation.violation(c.points(CORRELATION)),
     "cholesky.half_lower": lambda c: cholesky.half_lower(c.spd()),
     "numerics.eps": lambda c: numerics.eps(c.spd().dtype),
     "numerics.non_finite": lambda c: numerics.non_finite(c.spd(), 2),
@@ -145,6 +165,10 @@ LINALG: dict[str, Recipe] = {
 
 DIFFEOS: dict[str, Recipe] = {
     "diffeos.AdaptiveLog": _diffeo(diffeos.AdaptiveLog()),
+    "diffeos.LogScaling": _there_and_back(diffeos.LogScaling()),
+    "diffeos.OffLog": _there_and_back(diffeos.OffLog()),
+    "diffeos.UnitCholesky": _there_and_back(diffeos.UnitCholesky()),
+    "diffeos.UnipotentLog": _there_and_back(diffeos.UnipotentLog() @ diffeos.UnitCholesky()),
     "diffeos.Chain": _diffeo(diffeos.LogCholesky() @ diffeos.Power(0.5)),
     "diffeos.Inverse": lambda c: diffeos.Inverse(diffeos.Log())(c.symmetric()),
     "diffeos.Log": _diffeo(diffeos.Log()),
@@ -170,7 +194,13 @@ TRUSTING = {
 
 SWALLOWING = {
     # They look at one triangle, or make a mask or nothing of what they see.
-    *("cholesky.half_lower", "numerics.eps", "numerics.non_finite", "numerics.raise_where"),
+    *(
+        "correlation.hollow",
+        "cholesky.half_lower",
+        "numerics.eps",
+        "numerics.non_finite",
+        "numerics.raise_where",
+    ),
     *("numerics.require_finite", "positive.well_conditioned", "numerics.require_positive"),
     *("optim.parameter_groups", "rotation.vee"),
 }
@@ -193,6 +223,7 @@ PLAIN = {
     "numerics.InvalidPointError": "an error",
     "diffeos.Diffeo": "an interface",
     "diffeos.PositiveDefiniteMap": "an interface",
+    "diffeos.CorrelationMap": "an interface",
     "spectral.ScalarFunction": "an interface",
 }
 """Public names that compute nothing."""

@@ -3,13 +3,19 @@
 import pytest
 from hypothesis import given
 
+import liebn.linalg
 from tests.hardening.attack import attack
-from tests.hardening.functions import FUNCTIONS, PLAIN, SWALLOWING, TRUSTING, names
+from tests.hardening.functions import FUNCTIONS, PACKAGES, PLAIN, SWALLOWING, TRUSTING, names
 from tests.hardening.inputs import Case, cases, examples
 
 
 def test_every_public_name_is_attacked():
     assert set(names()) == set(FUNCTIONS) | set(PLAIN)
+
+
+def test_every_module_of_matrix_functions_is_known():
+    modules = {f"liebn.linalg.{name}" for name in liebn.linalg.__all__ if name.islower()}
+    assert modules - {"liebn.linalg.newton"} <= set(PACKAGES)  # the solver behind LogScaling
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
