@@ -189,6 +189,7 @@ TRUSTING = {
     *("cholesky.inverse", "rotation.without_drift", "rotation.half_angle_cotangent"),
     *("spectral.Exp", "spectral.Floor", "spectral.Log", "spectral.Power", "spectral.Smooth"),
     *("rotation.rotation_vector", "spectral.Hypotenuse", "spectral.UpToRounding"),
+    *("correlation.normalise", "correlation.differential", "correlation.centred"),
 }
 """Functions that need not notice an invalid input."""
 
