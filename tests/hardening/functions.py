@@ -129,6 +129,7 @@ LINALG: dict[str, Recipe] = {
     "numerics.raise_first": lambda c: _raised(c.spd()),
     "positive.project": lambda c: positive.project(c.spd()),
     "positive.asymmetry": lambda c: positive.asymmetry(c.spd()),
+    "positive.rough_violation": lambda c: positive.rough_violation(c.spd()),
     "positive.well_conditioned": lambda c: positive.well_conditioned(c.spd()),
     "positive.violation": lambda c: positive.violation(c.spd()),
     "rotation.exp": lambda c: rotation.exp(skew(c)),
@@ -203,7 +204,7 @@ SWALLOWING = {
         "numerics.raise_where",
     ),
     *("numerics.require_finite", "positive.well_conditioned", "numerics.require_positive"),
-    *("optim.parameter_groups", "rotation.vee"),
+    *("optim.parameter_groups", "positive.rough_violation", "rotation.vee"),
 }
 """Functions whose result need not show an entry that is not finite."""
 

@@ -62,7 +62,7 @@ class PositiveDefiniteMap(Diffeo):
         return positive.violation(x)
 
     def rough_violation(self, x: Tensor, point_dims: int) -> Tensor:
-        return positive.asymmetry(x)
+        return positive.rough_violation(x)
 
     def manifold(self) -> Any:
         import geoopt

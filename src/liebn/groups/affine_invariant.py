@@ -113,7 +113,7 @@ class _CongruenceSpace(Gyrogroup):
         return positive.violation(x)
 
     def rough_violation(self, x: Tensor) -> Tensor:
-        return positive.asymmetry(x)
+        return positive.rough_violation(x)
 
     def random(
         self,
