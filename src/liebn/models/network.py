@@ -16,7 +16,7 @@ from liebn.models.norms import RECIPES, Norm, Recipe
 
 FORMAT = 1
 
-BROKEN = (TypeError, LookupError, AttributeError, RuntimeError, EOFError, MemoryError)
+BROKEN = (TypeError, LookupError, AttributeError, RuntimeError, EOFError, OSError, MemoryError)
 """What comes, beside a `ValueError`, of reading or rebuilding from a damaged file."""
 
 
@@ -76,10 +76,10 @@ def load(
 
     Raises:
         ValueError: the file is damaged, of another kind, or holds more than plain data.
-        OSError: it cannot be read.
+        OSError: it cannot be opened.
     """
-    with _reading(path):
-        content = torch.load(path, map_location=device, weights_only=True)
+    with Path(path).open("rb") as file, _reading(path):
+        content = torch.load(file, map_location=device, weights_only=True)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(
                 f"expected a network written by liebn.models.save in format {FORMAT}, got another "
