@@ -26,6 +26,7 @@ GROUPS = (
     "liebn.datasets.command",
     "liebn.experiments.command",
     "liebn.experiments.report.command",
+    "liebn.verify.command",
     "liebn.bench",
 )
 INTERRUPTED = 130

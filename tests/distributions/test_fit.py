@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from liebn.distributions import Gaussian, NoLawError, fit, law_of
-from liebn.distributions.gaussian import _sigma_of
+from liebn.distributions.gaussian import sigma_of
 from liebn.groups import SO, Euclidean, Product, spd
 
 COUNT = 2000
@@ -76,9 +76,9 @@ def test_variances_beyond_that_of_uniform_points_are_refused():
     """At a local minimum only: the least dispersion is at most its average over all centres."""
     law = law_of(SO(2))
     uniform = 2 * math.pi**2 / 3
-    assert law.variance(_sigma_of(law, 0.99 * uniform)) == pytest.approx(0.99 * uniform)
+    assert law.variance(sigma_of(law, 0.99 * uniform)) == pytest.approx(0.99 * uniform)
     with pytest.raises(NoLawError, match="more concentrated"):
-        _sigma_of(law, 1.01 * uniform)
+        sigma_of(law, 1.01 * uniform)
 
 
 @pytest.mark.parametrize("shape", [(2,), (1, 2), (4, 3, 2)])

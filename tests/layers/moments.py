@@ -1,36 +1,17 @@
-"""Measuring which moments the output of a layer has."""
+"""Which batches have their moments controlled, and how precisely."""
 
 import torch
 from torch import Tensor
 
 from liebn import LieBatchNorm
 from liebn.groups import Gyrogroup
+from liebn.verify.moments import errors, moments
 from tests.layers.spaces import spread_matrices
+
+__all__ = ["KAPPAS", "controlled", "errors", "kappa_errors", "moments"]
 
 KAPPAS = (1e2, 1e4, 1e6, 1e8, 1e10, 1e12)
 COUNT = 12
-
-
-def moments(space: Gyrogroup, mean: Tensor, x: Tensor) -> tuple[float, float]:
-    """The norm of the mean logarithm in standard deviations, and the dispersion, about a point."""
-    logs = space.log(space.untranslate(mean, x))
-    variance = float(space.squared_norm(logs).mean())
-    return float(space.squared_norm(logs.mean(0)).sqrt()) / variance**0.5, variance
-
-
-def errors(layer: LieBatchNorm, x: Tensor) -> tuple[float, float]:
-    """How far a training batch comes out from mean B and variance s² v² / (v² + ε).
-
-    The first in standard deviations of the output, the second relative.
-    """
-    space = layer.group
-    with torch.no_grad():
-        model, inside = space.model, space.to_model(x)
-        _, before = moments(model, model.mean(inside), inside)
-        off, after = moments(space, layer.bias_point.to(x), layer.train()(x))
-    s = 1.0 if layer.scale is None else layer.scale.item()
-    wanted = s**2 * before / (before + layer.eps)
-    return off, abs(after / wanted - 1)
 
 
 def controlled(layer: LieBatchNorm, x: Tensor) -> bool:

@@ -5,6 +5,10 @@ import torch
 from torch import Tensor
 
 from liebn.groups import SO, Euclidean, Gyrogroup, Product, catalog, right, spd
+from liebn.verify.samples import points
+
+__all__ = ["CATALOG", "COMBINED", "DEFORMED", "SPACES", "THETAS", "hadamard", "on", "points"]
+__all__ += ["spread_matrices"]
 
 THETAS = (0.5, -0.5, 1.0, -1.0, 1.5, -1.5)
 
@@ -42,19 +46,6 @@ def hadamard(space: Gyrogroup) -> bool:
 def on(spaces: dict[str, Gyrogroup]) -> pytest.MarkDecorator:
     """Parametrise a test over spaces."""
     return pytest.mark.parametrize("space", spaces.values(), ids=spaces.keys())
-
-
-def points(
-    space: Gyrogroup,
-    *sizes: int,
-    generator: torch.Generator,
-    dtype: torch.dtype = torch.float64,
-    spread: float = 0.25,
-) -> Tensor:
-    """Points (*sizes, *point) about a centre; on a compact space, near enough to have one mean."""
-    draw = {"generator": generator, "dtype": torch.float64}
-    centre, x = space.random(**draw), space.random(*sizes, **draw)
-    return space.compose(centre, space.exp(spread * space.log(x))).detach().to(dtype)
 
 
 def spread_matrices(

@@ -96,10 +96,10 @@ def fit(space: Gyrogroup, x: Tensor) -> Gaussian:
         variance = float(space.squared_distance(mean, x).mean())
     if not variance > 0:
         raise NoLawError("expected points that differ, got a variance of 0, for which σ would be 0")
-    return Gaussian(space, mean, _sigma_of(law, variance))
+    return Gaussian(space, mean, sigma_of(law, variance))
 
 
-def _sigma_of(law: Law, variance: float) -> float:
+def sigma_of(law: Law, variance: float) -> float:
     """The σ with a given Fréchet variance, which grows with σ, by bisection."""
     low = high = math.sqrt(variance / law.dimension)
     while law.variance(low) > variance:

@@ -1,8 +1,8 @@
 """Gaussians on rotation groups.
 
 In R = exp(V) with angles θ, the volume of the group is that of the algebra times the squares of
-sinc(a/2) = sin(a/2)/(a/2) over the roots a = θ_i ± θ_j, and θ_i where n is odd. All angles are below
-π: there lies the cut locus, at which the density is truncated.
+sinc(a/2) = sin(a/2)/(a/2) over the roots a = θ_i ± θ_j, and θ_i where n is odd. All angles are
+below π: there lies the cut locus, at which the density is truncated.
 """
 
 from __future__ import annotations
