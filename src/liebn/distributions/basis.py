@@ -39,5 +39,5 @@ def lower(model: Gyrogroup, vectors: Tensor) -> Tensor:
 
 def coordinates(model: Gyrogroup, basis: Tensor, vectors: Tensor) -> Tensor:
     """The coordinates of tangent vectors in an orthonormal basis, (*batch, m)."""
-    covectors = lower(model, basis).flatten(1)
+    covectors = lower(model, basis).reshape(len(basis), -1)
     return vectors.reshape(*vectors.shape[: vectors.dim() - basis.dim() + 1], -1) @ covectors.mT
