@@ -6,9 +6,11 @@ from itertools import pairwise
 
 import pytest
 import torch
+from torch import nn
 
+from liebn.diffeos import Log
 from liebn.distributions import is_flat
-from liebn.groups import SO, Euclidean, Product, catalog, spd
+from liebn.groups import SO, Euclidean, Product, Pullback, Symmetric, catalog, spd
 from liebn.verify import CHECKS, Finding, Row, Subject, verify
 from liebn.verify.deformation import bi_invariant
 from liebn.verify.scaling import volume_factor
@@ -118,6 +120,32 @@ class Heavy(Euclidean):
 class Broken(Euclidean):
     def log(self, x):
         raise ValueError("no logarithm")
+
+
+class Learned(Log):
+    """A map with a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(1.3, dtype=torch.float64))
+
+    def forward(self, x):
+        return self.weight * super().forward(x)
+
+    def inverse(self, y):
+        return super().inverse(y / self.weight)
+
+    def differential(self, x, v):
+        return self.weight * super().differential(x, v)
+
+    def inverse_differential(self, y, w):
+        return super().inverse_differential(y / self.weight, w / self.weight)
+
+
+def test_a_space_with_parameters_is_measured_as_it_is():
+    rows = verify({"learned": Pullback(Learned(), Symmetric(2))})
+    assert [row.cells for row in rows if not row.as_expected] == []
+    assert any(row.claim.startswith("Eq. (38)") for row in rows)
 
 
 @pytest.mark.parametrize("make", [Bent, Heavy, Broken])

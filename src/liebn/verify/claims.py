@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
+import torch
+
 from liebn.groups import Gyrogroup
 from liebn.verify import deformation, layers, methods, population, sample, scaling
 from liebn.verify.row import Check, Row, Subject
@@ -46,7 +48,8 @@ def verify(
 def _rows(check: Check, subject: Subject) -> list[Row]:
     """The rows of a check; one that fails where the space does not let it come to an end."""
     try:
-        return list(check(subject))
+        with torch.no_grad():  # a space may have parameters
+            return list(check(subject))
     except (ArithmeticError, RuntimeError, ValueError) as error:
         claim = (check.__doc__ or check.__name__).splitlines()[0]
         return [Row(claim, subject.name, f"stopped: {error}", math.nan, 0.0)]

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from liebn.groups import Euclidean, Gyrogroup, spd
 from liebn.nn import LieBatchNorm
 from liebn.nn.baselines import SPDBN
+from liebn.verify.moments import layer_on
 from liebn.verify.row import Finding, Row, Subject
 
 SCALE, EPS, MOMENTUM = 0.7, 1e-5, 0.3
@@ -52,16 +53,13 @@ def pulled_back(subject: Subject) -> Iterator[Row]:
     for name, own in spaces.items():
         generator = subject.generator()
         b = subject.point(generator)
-        layer = LieBatchNorm(own, momentum=MOMENTUM, eps=EPS, dtype=torch.float64)
+        layer = layer_on(own, SCALE, b, momentum=MOMENTUM, eps=EPS)
         algorithm = Algorithm(own, b)
         worst = 0.0
-        with torch.no_grad():
-            layer.scale.fill_(SCALE)  # type: ignore[union-attr]
-            layer.bias_tangent.copy_(own.log(b))  # type: ignore[union-attr]
-            for training in (True, True, False):
-                x = subject.batch(20, generator=generator)
-                found, wanted = layer.train(training)(x), algorithm(x, training)
-                worst = max(worst, float((found - wanted).abs().max() / wanted.abs().max()))
+        for training in (True, True, False):
+            x = subject.batch(20, generator=generator)
+            found, wanted = layer.train(training)(x), algorithm(x, training)
+            worst = max(worst, float((found - wanted).abs().max() / wanted.abs().max()))
         yield Row(
             "Theorem 5.3, LieBN can be calculated in the codomain",
             name,
@@ -82,14 +80,13 @@ def euclidean(subject: Subject) -> Iterator[Row]:
     )
     whole = LieBatchNorm(Euclidean(n), dtype=torch.float64)
     x = 2 + 3 * torch.randn(3, 10, n, generator=generator, dtype=torch.float64)
-    with torch.no_grad():
-        train, tested, off = [], [], []
-        for batch in x:
-            wanted = torch_layer(batch)
-            train += [float((layer(batch) - wanted).abs().max()) for layer in (unbiased, published)]
-            off.append(float((whole(batch) - wanted).abs().max()))
-        wanted = torch_layer.eval()(x[0])
-        tested = [float((m.eval()(x[0]) - wanted).abs().max()) for m in (unbiased, published)]
+    train, off = [], []
+    for batch in x:
+        wanted = torch_layer(batch)
+        train += [float((layer(batch) - wanted).abs().max()) for layer in (unbiased, published)]
+        off.append(float((whole(batch) - wanted).abs().max()))
+    wanted = torch_layer.eval()(x[0])
+    tested = [float((m.eval()(x[0]) - wanted).abs().max()) for m in (unbiased, published)]
     claim = "Proposition D.1, LieBN on Rⁿ is Euclidean BN"
     yield Row(claim + ", training", subject.name, "difference from BatchNorm1d", max(train), 1e-12)
     yield Row(
@@ -159,13 +156,12 @@ def kobler(subject: Subject) -> Iterator[Row]:
     )
     ours = LieBatchNorm(space, dtype=torch.float64)
     theirs = SPDBN(n, statistics="exact", dtype=torch.float64)
-    with torch.no_grad():
-        mean = space.mean(x)
-        values, vectors = torch.linalg.eigh(mean)
-        root = (vectors * values.rsqrt()) @ vectors.mT
-        q = root @ torch.linalg.cholesky(mean)
-        wanted = theirs(x)
-        off = (q @ ours(x) @ q.mT - wanted).abs().max() / wanted.abs().max()
+    mean = space.mean(x)
+    values, vectors = torch.linalg.eigh(mean)
+    root = (vectors * values.rsqrt()) @ vectors.mT
+    q = root @ torch.linalg.cholesky(mean)
+    wanted = theirs(x)
+    off = (q @ ours(x) @ q.mT - wanted).abs().max() / wanted.abs().max()
     yield Row(
         "Section 6.1, SPDBN and LieBN under AIM differ in centering and biasing only",
         subject.name,

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from liebn.groups import Gyrogroup
+from liebn.nn import LieBatchNorm
 from liebn.nn.lie_norm import LieNorm
+
+
+def layer_on(space: Gyrogroup, scale: float, bias: Tensor, **options: Any) -> LieBatchNorm:
+    """A layer in float64 with scale s and the point B."""
+    layer: Any = LieBatchNorm(space, dtype=torch.float64, **options)
+    with torch.no_grad():
+        layer.scale.fill_(scale)
+        layer.bias_tangent.copy_(space.log(bias))
+    return layer
 
 
 def moments(space: Gyrogroup, mean: Tensor, x: Tensor) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from liebn.distributions import Gaussian, is_flat
 from liebn.distributions.basis import coordinates, orthonormal_basis
 from liebn.groups import Gyrogroup
-from liebn.nn import LieBatchNorm
+from liebn.verify.moments import layer_on
 from liebn.verify.row import UNLIKELY, Finding, Row, Subject
 from liebn.verify.samples import points
 
@@ -205,11 +205,7 @@ def chain(subject: Subject) -> Iterator[Row]:
         UNLIKELY,
         least=True,
     )
-    layer = LieBatchNorm(space, eps=0.0, dtype=torch.float64)
-    with torch.no_grad():
-        layer.scale.fill_(s)  # type: ignore[union-attr]
-        layer.bias_tangent.copy_(space.log(b))  # type: ignore[union-attr]
-        squares = space.squared_distance(b, layer(x))
+    squares = space.squared_distance(b, layer_on(space, s, b, eps=0.0)(x))
     right, _ = _fits(squares * m / s**2, m)
     yield Row(
         claim + ", divided by v",
