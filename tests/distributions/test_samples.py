@@ -10,7 +10,7 @@ from scipy import stats
 from liebn.distributions import Gaussian, NoLawError, law_of, sample_gaussian
 from liebn.distributions.affine_invariant import log_swelling, tightest_bound
 from liebn.distributions.basis import orthonormal_basis
-from liebn.groups import SO, Euclidean, Gyrogroup, Product, Transvection, catalog, right, spd
+from liebn.groups import SE, SO, Euclidean, Gyrogroup, Product, Transvection, catalog, right, spd
 
 COUNT = 4000
 # For a seed chosen beforehand, a right sampler fails one test in a thousand, once and for all.
@@ -211,6 +211,17 @@ def test_the_same_seed_gives_the_same_points():
 def test_no_points(space, generator):
     gaussian = gaussian_on(space, 0.5, generator)
     assert gaussian.sample(0, generator).shape == (0, *space.point_shape)
+
+
+def test_rigid_motions_are_rotations_and_vectors(generator):
+    space = SE(3)
+    law, product = law_of(space), law_of(Product(SO(3), Euclidean(3)))
+    assert law.log_partition(0.7) == product.log_partition(0.7)
+    assert law.variance(0.7) == product.variance(0.7)
+    gaussian = gaussian_on(space, 0.7, generator)
+    x = gaussian.sample(COUNT, generator)
+    _, t = space.unpack(space.untranslate(gaussian.mean, x))
+    assert passes((t / 0.7).square().sum(-1), stats.chi2(3).cdf)
 
 
 def test_size_1_is_a_line(generator):

@@ -17,8 +17,8 @@ from liebn.groups import Gyrogroup
 class Gaussian:
     """N(M, σ²): p(x) = k(σ) exp(-d²(x, M) / 2σ²) against the Riemannian volume.
 
-    Exact on vector spaces and their pullbacks, affine-invariant spaces, rotation groups, and
-    products of these. On compact spaces d is cut off at the cut locus of M.
+    Exact on vector spaces and their pullbacks, affine-invariant spaces, rotations, rigid motions,
+    and products of these. On compact spaces d is cut off at the cut locus of M.
 
     Args:
         space: where.

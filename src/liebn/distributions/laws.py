@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from liebn.distributions.affine_invariant import AffineInvariantLaw
 from liebn.distributions.law import Flat, Law, NoLawError
 from liebn.distributions.rotation import RotationLaw
 from liebn.groups import (
+    SE,
     AffineInvariant,
     GyroAffineInvariant,
     Gyrogroup,
@@ -24,8 +26,8 @@ from liebn.groups.vector import Vector
 class ProductLaw(Law):
     """Independent factors with one σ."""
 
-    def __init__(self, space: Product, laws: list[Law]) -> None:
-        self.space, self.laws = space, laws
+    def __init__(self, laws: list[Law], pack: Callable[[list[Tensor]], Tensor]) -> None:
+        self.laws, self.pack = laws, pack
         self.dimension = sum(law.dimension for law in laws)
 
     def log_partition(self, sigma: float) -> float:
@@ -38,7 +40,7 @@ class ProductLaw(Law):
 
     def tangents(self, sigma: float, n: int, generator: torch.Generator | None) -> Tensor:
         """Those of the factors, packed."""
-        return self.space.pack(law.tangents(sigma, n, generator) for law in self.laws)
+        return self.pack([law.tangents(sigma, n, generator) for law in self.laws])
 
 
 def is_flat(space: Gyrogroup) -> bool:
@@ -66,8 +68,11 @@ def law_of(space: Gyrogroup) -> Law:
     if isinstance(model, Transvection):
         return law_of(model.group)
     if isinstance(model, Product):
-        return ProductLaw(model, [law_of(part) for part in model.parts])
+        return ProductLaw([law_of(part) for part in model.parts], model.pack)
+    if isinstance(model, SE):
+        parts = [law_of(model.rotations), law_of(model.translations)]
+        return ProductLaw(parts, lambda v: model.pack(v[0], v[1], corner=0))
     raise NoLawError(
         f"expected a space whose Gaussians are known (pullbacks and products of vector spaces, "
-        f"affine-invariant spaces and rotation groups), got {space}"
+        f"affine-invariant spaces, rotations and rigid motions), got {space}"
     )
