@@ -17,7 +17,7 @@ COUNT = 4000
 UNLIKELY = 1e-3
 
 SPACES = {
-    **{name: make(3).requires_grad_(False) for name, make in catalog.items()},
+    **{name: make(3).double().requires_grad_(False) for name, make in catalog.items()},
     "line": Euclidean(),
     "so(2)": SO(2),
     "so(5)": SO(5),

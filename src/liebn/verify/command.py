@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # one result on every machine
     try:
-        spaces = {name: catalog[name](SIZE) for name in arguments.spaces}
+        spaces = {name: catalog[name](SIZE).double() for name in arguments.spaces}
         rows = verify(spaces, arguments.seed, CHECKS, _watch)
     finally:
         torch.set_num_threads(threads)
