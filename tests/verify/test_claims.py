@@ -21,7 +21,6 @@ EVERYWHERE = (
     "Proposition 4.2, eq. (16)",
     "Proposition 4.2, eq. (17)",
     "Proposition 5.2, Table 1: left-invariant",
-    "Proposition C.3",
     "Table 2, LieBatchNorm",
 )
 SOMEWHERE = (
@@ -38,6 +37,8 @@ SOMEWHERE = (
     "Eq. (10)",
     "Proposition D.1",
     "Lemma C.1",
+    "Proposition C.3",
+    "Appendix C, Δ varies",
     "Corollaries C.2 and C.4",
     "Remark C.5",
     "Eq. (38)",

@@ -117,14 +117,19 @@ def euclidean(subject: Subject) -> Iterator[Row]:
     )
 
 
+def _power(x: Tensor, exponent: float) -> Tensor:
+    """X^t, by torch alone."""
+    values, vectors = torch.linalg.eigh(x)
+    return (vectors * values.pow(exponent).unsqueeze(-2)) @ vectors.mT
+
+
 def brooks(subject: Subject) -> Iterator[Row]:
     """M^(-½) P M^(-½) = Exp_I[PT_{M→I} Log_M P], where PT is congruence by M^(-½)."""
     if subject.name != "spd-gyro-aim":
         return
     space, x = subject.space, subject.batch(20)
     mean = space.mean(x)
-    values, vectors = torch.linalg.eigh(mean)
-    root = (vectors * values.rsqrt()) @ vectors.mT
+    root = _power(mean, -0.5)
     wanted = root @ x @ root.mT
     carried = root @ space.log_at(mean.expand_as(x), x) @ root.mT
     found = space.exp_at(space.identity(len(x), dtype=x.dtype), carried)
@@ -145,8 +150,7 @@ def kobler(subject: Subject) -> Iterator[Row]:
     x = subject.batch(20)
     e = space.identity(len(x), dtype=x.dtype)
     scaled = space.exp_at(e, SCALE * space.log_at(e, x))
-    values, vectors = torch.linalg.eigh(x)
-    power = (vectors * values.pow(SCALE).unsqueeze(-2)) @ vectors.mT
+    power = _power(x, SCALE)
     yield Row(
         "Section 5.2, scaling contains that of Kobler et al. at (θ, α, β) = (1, 1, 0)",
         subject.name,
@@ -157,8 +161,7 @@ def kobler(subject: Subject) -> Iterator[Row]:
     ours = LieBatchNorm(space, dtype=torch.float64)
     theirs = SPDBN(n, statistics="exact", dtype=torch.float64)
     mean = space.mean(x)
-    values, vectors = torch.linalg.eigh(mean)
-    root = (vectors * values.rsqrt()) @ vectors.mT
+    root = _power(mean, -0.5)
     q = root @ torch.linalg.cholesky(mean)
     wanted = theirs(x)
     off = (q @ ours(x) @ q.mT - wanted).abs().max() / wanted.abs().max()
