@@ -10,6 +10,7 @@ from scipy import stats
 from liebn.distributions import Gaussian, NoLawError, law_of, sample_gaussian
 from liebn.distributions.affine_invariant import log_swelling, tightest_bound
 from liebn.distributions.basis import orthonormal_basis
+from liebn.distributions.law import WORTHWHILE
 from liebn.groups import SE, SO, Euclidean, Gyrogroup, Product, Transvection, catalog, right, spd
 
 COUNT = 4000
@@ -228,6 +229,13 @@ def test_size_1_is_a_line(generator):
     law = law_of(spd(1, alpha=4.0))
     assert law.log_partition(0.5) == law.flat_log_partition(0.5)
     assert float(law.tangents(0.5, COUNT, generator).std()) == pytest.approx(0.25, rel=0.05)
+
+
+def test_no_size_up_to_12_is_hopeless():
+    for tau in (0.1, 0.7, 1.0, 1.1, 1.2, 1.5, 3.0, 10.0):
+        swelling, bound = log_swelling(12, tau), tightest_bound(12, tau)
+        algebra = -math.inf if bound is None else swelling.value - bound.log_mass
+        assert max(algebra, swelling.log_pfaffian) > math.log(WORTHWHILE)
 
 
 def test_hopeless_rejection_is_refused():

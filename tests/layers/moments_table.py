@@ -37,8 +37,7 @@ def control_rows() -> list[list[str]]:
                     *(verdict(e) for e in exact),
                     *(f"{e:.0e}" for e in exact),
                     *(f"{e:.0e}" for e in reference),
-                    method.mean,
-                    method.variance,
+                    *method.marks(space),
                 ]
             )
     return rows
@@ -89,7 +88,7 @@ of the output; "variance off" is relative. A moment counts as controlled if it i
 Twelve points at size 3, a quarter of the way from a centre to random points, with s = 0.6 and a
 random B. The first two figures are for `statistics="exact"`, the next two for `"reference"`: one
 Karcher step from the start that the published experiments used. The last two columns are published,
-not measured: they repeat the paper's table.
+not measured: they repeat the paper's table, where LieBN is a method for groups.
 
 {control}
 
