@@ -18,7 +18,8 @@ class Gaussian:
     """N(M, σ²): p(x) = k(σ) exp(-d²(x, M) / 2σ²) against the Riemannian volume.
 
     Exact on vector spaces and their pullbacks, affine-invariant spaces, rotations, rigid motions,
-    and products of these. On compact spaces d is cut off at the cut locus of M.
+    spheres, balls, lines among Grassmann manifolds, and products of these. On compact spaces d is
+    cut off at the cut locus of M.
 
     Args:
         space: where.

@@ -9,15 +9,19 @@ import torch
 from torch import Tensor
 
 from liebn.distributions.affine_invariant import AffineInvariantLaw
+from liebn.distributions.isotropic import IsotropicLaw
 from liebn.distributions.law import Flat, Law, NoLawError
 from liebn.distributions.rotation import RotationLaw
 from liebn.groups import (
     SE,
     AffineInvariant,
+    Ball,
+    Grassmann,
     GyroAffineInvariant,
     Gyrogroup,
     Product,
     Rotations,
+    Sphere,
     Transvection,
 )
 from liebn.groups.vector import Vector
@@ -72,7 +76,14 @@ def law_of(space: Gyrogroup) -> Law:
     if isinstance(model, SE):
         parts = [law_of(model.rotations), law_of(model.translations)]
         return ProductLaw(parts, lambda v: model.pack(v[0], v[1], corner=0))
+    if isinstance(model, Sphere):
+        return IsotropicLaw(model, 1.0)
+    if isinstance(model, Ball):
+        return IsotropicLaw(model, model.curvature)
+    if isinstance(model, Grassmann) and model.p in {1, model.point_shape[0] - 1}:
+        return IsotropicLaw(model, 1.0)
     raise NoLawError(
         f"expected a space whose Gaussians are known (pullbacks and products of vector spaces, "
-        f"affine-invariant spaces, rotations and rigid motions), got {space}"
+        f"affine-invariant spaces, rotations and rigid motions, spheres, balls, and lines among "
+        f"Grassmann manifolds), got {space}"
     )
