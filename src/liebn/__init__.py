@@ -1,8 +1,8 @@
 """Batch normalization on Lie groups, for PyTorch.
 
 The layers stand here; `groups` has the spaces they take, `nn` the other layers, `models` networks
-of them. `estimators`, `datasets`, `diffeos`, `linalg`, `optim` and `plots` are imported when first
-asked for: some need libraries that an extra brings.
+of them. `estimators`, `datasets`, `distributions`, `diffeos`, `linalg`, `optim` and `plots` are
+imported when first asked for: some need libraries that an extra brings.
 """
 
 import importlib
@@ -24,7 +24,15 @@ __all__ = [
     "nn",
 ]
 
-_ON_DEMAND = ("datasets", "diffeos", "estimators", "linalg", "optim", "plots")
+_ON_DEMAND = (
+    "datasets",
+    "diffeos",
+    "distributions",
+    "estimators",
+    "linalg",
+    "optim",
+    "plots",
+)
 
 
 def __getattr__(name: str) -> Any:

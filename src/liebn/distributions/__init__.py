@@ -1,4 +1,7 @@
-"""Gaussians on spaces: p(x) = k(σ) exp(-d²(x, M) / 2σ²) against the Riemannian volume."""
+"""Gaussians on spaces: p(x) = k(σ) exp(-d²(x, M) / 2σ²) against the Riemannian volume.
+
+`sample_gaussian` draws from them, `fit` finds M and σ; `Gaussian` has density and constant.
+"""
 
 from liebn.distributions.gaussian import Gaussian, fit, sample_gaussian
 from liebn.distributions.law import Law, NoLawError
