@@ -7,6 +7,7 @@ from torch import nn
 from benchmarks import data
 from benchmarks.decompositions import Decompositions
 from liebn import LieBatchNorm, groups
+from liebn.groups.mean import RULES
 
 BATCH, N = 12, 5
 
@@ -91,3 +92,38 @@ def test_evaluation_decomposes_the_batch_once(metric: str, theta: float, number:
     with Decompositions() as counted:
         layer(x)
     assert counted.batched["eigh"] == number
+
+
+TIGHT = [
+    ("aim", 1.0, torch.float64, 4),
+    ("aim", 1.0, torch.float32, 4),
+    ("aim", 0.5, torch.float32, 6),
+    ("gyro-aim", 1.0, torch.float64, 4),
+]
+"""Metric, θ, dtype, most eigendecompositions of an exact step on tight, badly conditioned batches.
+
+There the dispersion is known to eps times the condition of the mean only. A search that takes
+such noise for growth takes back right steps, and halves them until it gives up.
+"""
+
+
+@pytest.mark.parametrize("metric,theta,dtype,most", TIGHT)
+def test_rounding_does_not_prolong_a_search(
+    metric: str, theta: float, dtype: torch.dtype, most: int
+) -> None:
+    for n, seed in ((20, 0), (20, 1), (30, 0)):
+        x = data.matrices(30, n, dtype, "tight", seed)
+        layer = LieBatchNorm(groups.spd(n, metric, theta), dtype=dtype).train()
+        with Decompositions() as counted:
+            layer(x)
+        assert counted.batched["eigh"] <= most
+
+
+@pytest.mark.parametrize("metric", ["aim", "gyro-aim"])
+def test_rounding_does_not_undo_a_newton_step(metric: str) -> None:
+    space = groups.spd(20, metric)
+    for seed in range(3):
+        x = data.matrices(50, 20, torch.float64, "tight", seed)
+        mean = space.mean(x)
+        fast = space.centre(x, rule=RULES["fast"]).mean
+        assert space.distance(mean, fast) <= 1e-3 * space.distance(mean, x.mean(0))
