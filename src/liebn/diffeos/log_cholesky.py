@@ -23,7 +23,11 @@ class LogCholesky(PositiveDefiniteMap):
         return _Forward.apply(x)
 
     def inverse(self, y: Tensor) -> Tensor:
-        return _Inverse.apply(y)
+        if y.requires_grad and torch.is_grad_enabled():
+            product: Tensor = _Inverse.apply(y)
+            return product
+        lower = _factor(y)
+        return lower @ lower.mT
 
     def differential(self, x: Tensor, v: Tensor) -> Tensor:
         lower = cholesky.factor(x)
@@ -52,7 +56,7 @@ class _Forward(Function):
     def forward(ctx: Any, x: Tensor) -> Tensor:
         lower = cholesky.factor(x)
         ctx.save_for_backward(lower)
-        y = lower.clone()
+        y = lower.clone(memory_format=torch.contiguous_format)  # LAPACK's factor is transposed
         _diagonal(y).log_()
         return y
 
@@ -60,7 +64,7 @@ class _Forward(Function):
     @first_order
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         (lower,) = ctx.saved_tensors
-        along = grad.clone().tril_()
+        along = grad.clone()  # whose upper triangle does not enter the lower one of Lᵀ ∂L
         _diagonal(along).div_(_diagonal(lower))
         inner = (lower.mT @ along).tril_()
         _diagonal(inner).mul_(0.5)

@@ -71,8 +71,8 @@ class _CongruenceSpace(Gyrogroup):
         """A⁻¹, the square root of ⊖x."""
 
     @abstractmethod
-    def frame(self, root: Tensor) -> Frame:
-        """The frame at M = L Lᵀ, given its Cholesky factor L."""
+    def frame(self, root: Tensor, inverse: Tensor) -> Frame:
+        """The frame at M = L Lᵀ, given its Cholesky factor L and L⁻¹."""
 
     def identity(
         self,
@@ -135,6 +135,12 @@ class _CongruenceSpace(Gyrogroup):
         middle = spectral.power(spectral.symmetrise(root.mT @ harmonic @ root), -0.5)
         return spectral.symmetrise(spectral.conjugate(root, middle))
 
+    def _arithmetic_mean(self, x: Tensor, average: Average) -> Tensor:
+        """A convex cone needs no projection, unless rounding or a bad sample led out of it."""
+        mean = spectral.symmetrise(average(x))
+        _, failed = torch.linalg.cholesky_ex(mean)
+        return self.project(mean) if bool(failed.any()) else mean
+
     def manifold(self) -> Any:
         import geoopt
 
@@ -156,10 +162,9 @@ class _CongruenceSpace(Gyrogroup):
         average = Average(x, weights, total)
         mean, z, eigenvalues, rows = _Centre.apply(x, self, average, rule)
         ray = SpectralRay(z, eigenvalues, rows, (self.alpha, self.beta), self.root)
-        variance = average(ray.squared_norm())
-        if rule.detach:
-            return Centred(mean.detach(), ray, variance.detach())
-        return Centred(mean, ray, variance)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not rule.detach):
+            variance = average(ray.squared_norm())
+        return Centred(mean.detach() if rule.detach else mean, ray, variance)
 
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         mean: Tensor = _Centre.apply(x, self, average, rule)[0]
@@ -180,8 +185,8 @@ class AffineInvariant(_CongruenceSpace):
     def unroot(self, x: Tensor) -> Tensor:
         return cholesky.inverse(cholesky.factor(x))
 
-    def frame(self, root: Tensor) -> Frame:
-        return Frame(root, cholesky.inverse(root), None)
+    def frame(self, root: Tensor, inverse: Tensor) -> Frame:
+        return Frame(root, inverse, None)
 
 
 class GyroAffineInvariant(_CongruenceSpace):
@@ -193,7 +198,7 @@ class GyroAffineInvariant(_CongruenceSpace):
     def unroot(self, x: Tensor) -> Tensor:
         return spectral.power(x, -0.5)
 
-    def frame(self, root: Tensor) -> Frame:
+    def frame(self, root: Tensor, inverse: Tensor) -> Frame:
         # The singular values of L are the roots of the eigenvalues of L Lᵀ, to twice as many
         # digits.
         vectors, roots, _ = torch.linalg.svd(root)
@@ -209,6 +214,7 @@ class _Decomposition(NamedTuple):
 
     Attributes:
         root: L.
+        inverse: L⁻¹.
         eigenvalues: λ.
         rows: Uᵀ.
         logs: ℓ.
@@ -216,6 +222,7 @@ class _Decomposition(NamedTuple):
     """
 
     root: Tensor
+    inverse: Tensor
     eigenvalues: Tensor
     rows: Tensor
     logs: Tensor
@@ -223,11 +230,12 @@ class _Decomposition(NamedTuple):
 
 
 def _decompose(x: Tensor, root: Tensor, average: Average) -> _Decomposition:
-    eigenvalues, vectors = spectral.eigh(spectral.congruence(cholesky.inverse(root), x))
+    inverse = cholesky.inverse(root)
+    eigenvalues, vectors = spectral.eigh(spectral.congruence(inverse, x))
     spectral.require_positive(eigenvalues)
     logs = eigenvalues.log()
-    dispersion = average(logs.square().sum(-1))[..., None, None]
-    return _Decomposition(root, eigenvalues, vectors.mT, logs, dispersion)
+    dispersion = average(torch.linalg.vecdot(logs, logs))[..., None, None]
+    return _Decomposition(root, inverse, eigenvalues, vectors.mT, logs, dispersion)
 
 
 def _bending(logs: Tensor) -> Tensor:
@@ -262,10 +270,9 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
     """
     eps = numerics.eps(x.dtype)
     best = _decompose(x, cholesky.factor(start_of(space, x, average, rule)), average)
-    step = torch.zeros_like(best.root)
-    shorten = torch.ones_like(best.dispersion)
-    noise = torch.zeros_like(best.dispersion)
-    size = torch.full_like(best.dispersion, torch.inf)
+    step = noise = best.root
+    shorten: Tensor | None = None
+    size: Tensor | float = torch.inf
     single = rule.most_steps == 1
     fresh = True
     for _ in range(rule.most_steps):
@@ -294,12 +301,17 @@ def _search(x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule) ->
                     # As precise as a Newton step of this size is, and as is asked for.
                     precise = torch.maximum(0.1 * (size / deviation) ** 2, 0.3 * goal / size)
                     step = hessian.solve(residual, 7, precise.clamp_max(0.1))
-        root = best.root @ cholesky.factor(spectral.exp(shorten * step))
+        shortened = step if shorten is None else shorten * step
+        root = best.root @ cholesky.factor(spectral.exp(shortened))
         tried = _decompose(x, root, average)
         worse = tried.dispersion > best.dispersion + noise
-        fresh = not bool(worse.all())
-        best = _choose(worse, best, tried)
-        shorten = torch.where(worse, 0.5 * shorten, torch.ones_like(shorten))
+        if bool(worse.any()):
+            fresh = not bool(worse.all())
+            best = _choose(worse, best, tried)
+            halved = 0.5 if shorten is None else 0.5 * shorten
+            shorten = torch.where(worse, halved, 1.0)
+        else:
+            best, shorten, fresh = tried, None, True
     return best
 
 
@@ -310,10 +322,8 @@ def _condition(root: Tensor) -> Tensor:
 
 
 def _choose(worse: Tensor, old: _Decomposition, new: _Decomposition) -> _Decomposition:
-    if not bool(worse.any()):
-        return new
     vector = worse.squeeze(-1)
-    masks = (worse, vector, worse, vector, worse)
+    masks = (worse, worse, vector, worse, vector, worse)
     return _Decomposition(*(torch.where(m, o, t) for m, o, t in zip(masks, old, new, strict=True)))
 
 
@@ -329,7 +339,7 @@ class _Centre(Function):
         ctx: Any, x: Tensor, space: _CongruenceSpace, average: Average, rule: Rule
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         found = _search(x, space, average, rule)
-        frame, rows = space.frame(found.root), found.rows
+        frame, rows = space.frame(found.root, found.inverse), found.rows
         if frame.basis is not None:
             rows = rows @ (frame.inverse @ found.root).mT
         ctx.save_for_backward(found.eigenvalues, rows, found.logs)

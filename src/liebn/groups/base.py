@@ -167,6 +167,10 @@ class Gyrogroup(nn.Module, ABC):
 
     def _estimate(self, x: Tensor, average: Average) -> Tensor:
         """A point near the mean, from which to search for it."""
+        return self._arithmetic_mean(x, average)
+
+    def _arithmetic_mean(self, x: Tensor, average: Average) -> Tensor:
+        """The average of the entries, projected into the space."""
         return self.project(average(x))
 
     # The space in which a layer computes: itself, unless it is a pullback.

@@ -98,8 +98,10 @@ class Average:
             a: (N, *channels, k, n).
             b: (N, *channels, k, m).
         """
-        tall = self.spread(a).movedim(0, -3).flatten(-3, -2)
-        return tall.mT @ b.movedim(0, -3).flatten(-3, -2)
+        if self.weights is not None:
+            a = self.spread(a)
+        product = _tall(a).mT @ _tall(b)
+        return product / self.mass if self.weights is None else product
 
     def reduce(self, share: Tensor) -> Tensor:
         """The average, given the share of every process."""
@@ -109,15 +111,24 @@ class Average:
         """The average over all samples of all processes, (N, ...) -> (...)."""
         return self.reduce(self.local(values))
 
-    def spread(self, values: Tensor) -> Tensor:
-        """w_i x_i / Σ w, each sample's share: the adjoint of the average."""
+    def spread(self, values: Tensor, samples: Tensor | None = None) -> Tensor:
+        """w_i x_i / Σ w, each sample's share: the adjoint of the average.
+
+        Values that all samples have in common, (...), are given with the samples, (N, ...).
+        """
         if self.weights is None:
             return values / self.mass
-        return self._align(self.weights / self.mass, values) * values
+        scaled = self.weights / self.mass
+        return self._align(scaled, values if samples is None else samples) * values
 
     @staticmethod
     def _align(weights: Tensor, values: Tensor) -> Tensor:
         return weights.reshape(weights.shape + (1,) * (values.dim() - weights.dim()))
+
+
+def _tall(matrices: Tensor) -> Tensor:
+    """(N, *channels, k, n) -> (*channels, N k, n), one below the other."""
+    return matrices.movedim(0, -3).flatten(-3, -2)
 
 
 def start_of(space: Gyrogroup, x: Tensor, average: Average, rule: Rule) -> Tensor:
@@ -127,7 +138,7 @@ def start_of(space: Gyrogroup, x: Tensor, average: Average, rule: Rule) -> Tenso
         return space._estimate(x, average)
     if start == "first":
         return average.total.first(x)
-    return space.project(average(x))
+    return space._arithmetic_mean(x, average)
 
 
 def pairing(u: Tensor, v: Tensor, dims: int) -> Tensor:

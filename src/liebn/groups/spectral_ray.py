@@ -54,7 +54,7 @@ class _SquaredNorm(Function):
         logs = eigenvalues.log()
         ctx.save_for_backward(eigenvalues, logs)
         ctx.weights = weights
-        square = alpha * logs.square().sum(-1)
+        square = alpha * torch.linalg.vecdot(logs, logs)
         return square + beta * logs.sum(-1).square() if beta else square
 
     @staticmethod
@@ -83,7 +83,7 @@ class _PowerOnto(Function):
         moved = rows if root is None else rows @ root.mT
         ctx.save_for_backward(eigenvalues, rows, moved, t)
         ctx.root_shape = None if root is None else root.shape
-        half = (0.5 * t.unsqueeze(-1) * eigenvalues.log()).exp()
+        half = eigenvalues ** (0.5 * t.unsqueeze(-1))
         numerics.require_finite(half * half, 1, numerics.TOO_FAR)
         scaled = moved * half.unsqueeze(-1)
         return scaled.mT @ scaled

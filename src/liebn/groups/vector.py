@@ -10,6 +10,7 @@ from torch import Tensor
 from liebn.groups.base import Centred, LieGroup, LogRay, Ray
 from liebn.groups.mean import EXACT, LOCAL, Average, Rule, Total
 from liebn.linalg import correlation, spectral
+from liebn.linalg.autograd import Function
 
 
 class VectorRay(LogRay):
@@ -17,8 +18,8 @@ class VectorRay(LogRay):
 
     def at(self, t: Tensor, onto: Tensor | None = None) -> Tensor:
         """Onto + t x."""
-        point = self.space.expand(t) * self.log
-        return point if onto is None else onto + point
+        t = self.space.expand(t)
+        return t * self.log if onto is None else torch.addcmul(onto, t, self.log)
 
 
 class Vector(LieGroup):
@@ -66,6 +67,17 @@ class Vector(LieGroup):
         size = flat.abs().amax(-1).clamp_min(torch.finfo(x.dtype).tiny)
         return torch.where(torch.isfinite(flat).all(-1), off / size, torch.inf)
 
+    def dual(self, v: Tensor) -> Tensor:
+        """G v with ‖v‖² = <v, G v>: half the gradient of the norm."""
+        with torch.enable_grad():
+            v = v if v.requires_grad else v.detach().requires_grad_()
+            half = 0.5 * self.squared_norm(v).sum()
+            (slope,) = torch.autograd.grad(half, v, create_graph=True)
+        return slope
+
+    def untranslate(self, p: Tensor, x: Tensor) -> Tensor:
+        return x - p
+
     def ray(self, x: Tensor) -> Ray:
         return VectorRay(self, x)
 
@@ -78,13 +90,51 @@ class Vector(LieGroup):
         total: Total = LOCAL,
     ) -> Centred:
         average = Average(x, weights, total)
-        mean = self._mean(x, average, rule)
-        ray = VectorRay(self, x - mean)
-        variance = average(ray.squared_norm())
-        return Centred(mean, ray, variance.detach() if rule.detach else variance)
+        if rule.detach:
+            mean = self._mean(x, average, rule)
+            z = x - mean
+            return Centred(mean, VectorRay(self, z), average(self.squared_norm(z.detach())))
+        mean, z, variance = _Centre.apply(x, self, average)
+        return Centred(mean, VectorRay(self, z), variance)
 
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         return average(x.detach() if rule.detach else x)
+
+
+class _Centre(Function):
+    """The mean m = Σ w x, z = x - m and v² = Σ w ‖z‖², with Σ w = 1.
+
+    Since Σ w z = 0, the gradient in x is ∂z + w (∂m - Σ ∂z + 2 ∂v² G z), where ‖z‖² = <z, G z>.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, space: Vector, average: Average
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        mean = average(x)
+        z = x - mean
+        ctx.problem = space, average
+        ctx.save_for_backward(z)
+        ctx.set_materialize_grads(False)
+        return mean, z, average(space.squared_norm(z))
+
+    @staticmethod
+    def backward(
+        ctx: Any, along_mean: Tensor | None, along_z: Tensor | None, along_variance: Tensor | None
+    ) -> tuple[Tensor | None, None, None]:
+        space, average = ctx.problem
+        (z,) = ctx.saved_tensors
+        common = along_mean
+        if along_z is not None:
+            moved = average.reduce(along_z.sum(0))
+            common = -moved if common is None else common - moved
+        if along_variance is not None:
+            common = torch.zeros((), dtype=z.dtype, device=z.device) if common is None else common
+            common = torch.addcmul(common, space.expand(2 * along_variance), space.dual(z))
+        if common is None:
+            return None, None, None
+        common = average.spread(common, z)
+        return common.expand_as(z) if along_z is None else along_z + common, None, None
 
 
 class Euclidean(Vector):
@@ -96,6 +146,9 @@ class Euclidean(Vector):
 
     def squared_norm(self, v: Tensor) -> Tensor:
         return squared_entries(v, len(self.point_shape))
+
+    def dual(self, v: Tensor) -> Tensor:
+        return v
 
     def project(self, x: Tensor) -> Tensor:
         return x
@@ -122,15 +175,25 @@ class Symmetric(Vector):
         self.alpha, self.beta, self.delta = float(alpha), float(beta), float(delta)
 
     def squared_norm(self, v: Tensor) -> Tensor:
-        square = self.alpha * squared_entries(v, 2)
+        square = squared_entries(v, 2)
+        if self.alpha != 1:
+            square = self.alpha * square
         if self.beta or self.delta:
             diagonal = v.diagonal(dim1=-2, dim2=-1)
             square = square + self.beta * diagonal.sum(-1).square()
             square = square + self.delta * diagonal.square().sum(-1)
         return square
 
+    def dual(self, v: Tensor) -> Tensor:
+        image = v if self.alpha == 1 else self.alpha * v
+        if self.beta or self.delta:
+            diagonal = v.diagonal(dim1=-2, dim2=-1)
+            trace = diagonal.sum(-1, keepdim=True)
+            image = image + (self.beta * trace + self.delta * diagonal).diag_embed()
+        return image
+
     def project(self, x: Tensor) -> Tensor:
-        return 0.5 * (x + x.mT)
+        return spectral.symmetrise(x)
 
     def extra_repr(self) -> str:
         return f"{self.point_shape[0]}, α={self.alpha:g}, β={self.beta:g}, δ={self.delta:g}"
@@ -145,7 +208,11 @@ class LowerTriangular(Vector):
         self.weight = float(weight)
 
     def squared_norm(self, v: Tensor) -> Tensor:
-        return self.weight * squared_entries(v, 2)
+        square = squared_entries(v, 2)
+        return square if self.weight == 1 else self.weight * square
+
+    def dual(self, v: Tensor) -> Tensor:
+        return v if self.weight == 1 else self.weight * v
 
     def project(self, x: Tensor) -> Tensor:
         return x.tril()

@@ -20,7 +20,7 @@ def factor(x: Matrices) -> Matrices:
     lower, failed = torch.linalg.cholesky_ex(x)
     # Whatever is not finite ends on the diagonal, or makes a pivot fail.
     pivots = lower.diagonal(dim1=-2, dim2=-1)
-    if bool(failed.any()) or not bool(torch.isfinite(pivots).all()):
+    if bool(failed.any()) or not numerics.finite(pivots):
         numerics.raise_where(numerics.non_finite(x, 2), "has entries that are not finite")
         numerics.raise_where(failed > 0, "is not positive definite: it has no Cholesky factor")
         numerics.raise_first(

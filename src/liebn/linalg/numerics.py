@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NoReturn
 
 import torch
@@ -51,6 +52,11 @@ def eps(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).eps
 
 
+def finite(x: Tensor) -> bool:
+    """Whether every entry is finite: one sum tells, unless the sum itself overflows."""
+    return math.isfinite(float(x.detach().sum())) or bool(torch.isfinite(x).all())
+
+
 def raise_first(bad: Tensor, reason: str) -> NoReturn:
     """Raise `InvalidPointError` for the first true entry of `bad`, a mask of the batch shape."""
     index = tuple(int(i) for i in bad.nonzero()[0])
@@ -80,5 +86,5 @@ def require_finite(
     x: Tensor, point_dims: int, reason: str = "has entries that are not finite"
 ) -> None:
     """Raise `InvalidPointError` naming the first point with an entry that is not finite."""
-    if not bool(torch.isfinite(x.detach().sum())):  # one pass, no copy; a sum may also overflow
-        raise_where(non_finite(x.detach(), point_dims), reason)
+    if not finite(x):
+        raise_first(non_finite(x.detach(), point_dims), reason)

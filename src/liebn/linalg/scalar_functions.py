@@ -133,11 +133,14 @@ class Power(ScalarFunction):
         r = gap_of_pair(a).div_(lower_of_pair(a)).add_(numerics.TINY)
         quotient = r.log1p().mul_(self._exponent(2)).expm1_().div_(r)
         del r  # as large as the matrices
-        # b^(p-1), raised before it is spread over pairs; the lower of a pair has the lower index.
-        raised = a ** (self._exponent(1) - 1)
-        first = torch.ones(a.shape[-1:] * 2, dtype=torch.bool, device=a.device).triu()
-        power = torch.where(first, raised.unsqueeze(-1), raised.unsqueeze(-2))
-        return quotient.mul_(power)
+        # b^(p-1), raised before it is spread over pairs: a^(p-1) keeps the order of a, or turns it.
+        q = self._exponent(1) - 1
+        raised = a**q
+        if isinstance(q, Tensor):
+            sign = torch.where(q < 0, -1.0, 1.0).to(a)
+            quotient.mul_(sign.unsqueeze(-1))
+            return quotient.mul_(lower_of_pair(sign * raised))
+        return quotient.mul_(higher_of_pair(raised) if q < 0 else lower_of_pair(raised))
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         p = self._exponent(3)

@@ -54,7 +54,7 @@ Eigenvalues = Float[Tensor, "*batch n"]
 
 def symmetrise(x: Matrices) -> Matrices:
     """½ (X + Xᵀ)."""
-    return 0.5 * (x + x.mT)
+    return (x + x.mT).mul_(0.5)
 
 
 def eigh(x: Inexact[Tensor, "*batch n n"]) -> tuple[Eigenvalues, Inexact[Tensor, "*batch n n"]]:
@@ -69,7 +69,7 @@ def eigh(x: Inexact[Tensor, "*batch n n"]) -> tuple[Eigenvalues, Inexact[Tensor,
         eigenvalues, vectors = torch.linalg.eigh(x)
     except LINALG_ERROR:
         return _eigh_one_by_one(x)
-    if not bool(torch.isfinite(eigenvalues).all()):
+    if not numerics.finite(eigenvalues):
         return _eigh_one_by_one(x)
     return eigenvalues, vectors
 
@@ -93,7 +93,7 @@ def _eigh_one_by_one(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def require_positive(eigenvalues: Eigenvalues) -> None:
     """Raise an `InvalidPointError` naming the first matrix with an eigenvalue ≤ 0."""
-    if eigenvalues.shape[-1]:
+    if eigenvalues.numel() and not float(eigenvalues.amin()) > 0:
         smallest = eigenvalues[..., 0]
         numerics.require_positive(smallest, ~(smallest > 0))
 
@@ -122,14 +122,19 @@ def _derivative(
     return conjugate(vectors, inner)
 
 
+def _eigh_for(function: ScalarFunction, x: Tensor) -> tuple[Tensor, Tensor]:
+    eigenvalues, vectors = eigh(x)
+    if function.positive:
+        require_positive(eigenvalues)
+    return eigenvalues, vectors
+
+
 class _Apply(Function):
     """f(X); differentiable twice."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, function: ScalarFunction) -> Tensor:
-        eigenvalues, vectors = eigh(x)
-        if function.positive:
-            require_positive(eigenvalues)
+        eigenvalues, vectors = _eigh_for(function, x)
         ctx.save_for_backward(x, eigenvalues, vectors)
         ctx.function = function
         return rebuild(vectors, function.value(eigenvalues))
@@ -219,6 +224,9 @@ class _Diagonalise(Function):
 
 def apply(x: Matrices, function: ScalarFunction) -> Matrices:
     """f(X) for any `ScalarFunction`; wrap an elementwise torch function as `Smooth(f)`."""
+    if not (x.requires_grad and torch.is_grad_enabled()):
+        eigenvalues, vectors = _eigh_for(function, x)
+        return rebuild(vectors, function.value(eigenvalues))
     return _Apply.apply(x, function)
 
 
@@ -226,9 +234,7 @@ def differential(
     x: Float[Tensor, "*#batch n n"], v: Float[Tensor, "*#batch n n"], function: ScalarFunction
 ) -> Matrices:
     """Df(X)[V], the derivative of f at X in the symmetric direction V."""
-    eigenvalues, vectors = eigh(x.detach())
-    if function.positive:
-        require_positive(eigenvalues)
+    eigenvalues, vectors = _eigh_for(function, x.detach())
     x, v = torch.broadcast_tensors(x, v)
     eigenvalues, vectors = eigenvalues.expand(v.shape[:-1]), vectors.expand_as(v)
     return _Differential.apply(x, v, eigenvalues, vectors, function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -12,6 +13,13 @@ from liebn.groups import Centred, Gyrogroup, Ray, Rule, Total
 from liebn.groups.mean import LOCAL, RULES, Average
 from liebn.nn.samples import Layout, admit
 from liebn.nn.statistics import Update
+
+
+def _without_autocast(device: str) -> AbstractContextManager[Any]:
+    """A block in which operations keep the dtype of their arguments."""
+    if not torch.is_autocast_enabled(device):
+        return nullcontext()
+    return torch.autocast(device, enabled=False)
 
 
 class Still:
@@ -138,8 +146,8 @@ class LieNorm(nn.Module, ABC):
 
     def _own_tensors(self) -> Any:
         """Parameters, then buffers, of a floating dtype: they say the dtype of the layer."""
-        tensors = (*self.parameters(recurse=False), *self.buffers(recurse=False))
-        return (t for t in tensors if t.is_floating_point())
+        tensors = (*self._parameters.values(), *self._buffers.values())
+        return (t for t in tensors if t is not None and t.is_floating_point())
 
     def forward(self, x: Tensor, weights: Tensor | None = None) -> Tensor:
         """Normalize points."""
@@ -161,7 +169,7 @@ class LieNorm(nn.Module, ABC):
     ) -> tuple[Tensor, list[Update]]:
         layout = self._layout(x)
         dtype = self._computing_dtype(x)
-        with torch.autocast(x.device.type, enabled=False), layout.naming_samples():
+        with _without_autocast(x.device.type), layout.naming_samples():
             samples = layout.gather(x).to(dtype)
             if weights is not None:
                 weights = layout.flatten(weights, "weights").to(samples)
@@ -189,8 +197,12 @@ class LieNorm(nn.Module, ABC):
     def _admit(self, samples: Tensor, weights: Tensor | None) -> Tensor:
         samples = admit(self.group, samples, weights, strict=self._total is not LOCAL)
         if self._uses_batch:
-            counted = samples.new_ones(samples.shape[0]) if weights is None else weights
-            if not bool((self._total(counted) > 0).all()):
+            if weights is None and self._total is LOCAL:
+                present = samples.shape[0] > 0
+            else:
+                counted = samples.new_ones(samples.shape[0]) if weights is None else weights
+                present = bool((self._total(counted) > 0).all())
+            if not present:
                 raise ValueError(
                     "expected at least one sample, got an empty batch"
                     if samples.shape[0] == 0

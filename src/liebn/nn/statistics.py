@@ -11,7 +11,7 @@ from torch import Tensor
 
 from liebn.groups import Gyrogroup, Rule, Total
 from liebn.groups.mean import Fit, descend, pairing
-from liebn.linalg import InvalidPointError, positive
+from liebn.linalg import InvalidPointError, numerics, positive
 from liebn.linalg.autograd import Function, first_order
 
 
@@ -47,7 +47,7 @@ class Running(NamedTuple):
         `batches` counts them, and goes up with it.
         """
         point, var = group.from_model(mean).to(self.mean), variance.to(self.var)
-        if not bool(torch.isfinite(point).all() & torch.isfinite(var).all()):
+        if not (numerics.finite(point) and numerics.finite(var)):
             raise ValueError(
                 "the statistics of the batch overflow: its samples are too large or too far apart"
             )
