@@ -66,11 +66,11 @@ class _Forward(Function):
         (lower,) = ctx.saved_tensors
         along = grad.clone()  # whose upper triangle does not enter the lower one of Lᵀ ∂L
         _diagonal(along).div_(_diagonal(lower))
-        inner = (lower.mT @ along).tril_()
-        _diagonal(inner).mul_(0.5)
-        half = torch.linalg.solve_triangular(lower.mT, inner, upper=True)
-        full = torch.linalg.solve_triangular(lower, half, upper=False, left=False)
-        return spectral.symmetrise(full)
+        along = (lower.mT @ along).tril_()
+        _diagonal(along).mul_(0.5)
+        along = torch.linalg.solve_triangular(lower.mT, along, upper=True)
+        along = torch.linalg.solve_triangular(lower, along, upper=False, left=False)
+        return spectral.symmetrise(along)
 
 
 class _Inverse(Function):

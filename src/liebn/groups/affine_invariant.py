@@ -19,7 +19,7 @@ from liebn.groups.mean import (
     pairing,
     start_of,
 )
-from liebn.groups.spectral_ray import SpectralRay, sum_of_products
+from liebn.groups.spectral_ray import SpectralRay, power_onto, sum_of_products
 from liebn.groups.vector import require_admissible
 from liebn.linalg import cholesky, numerics, positive, spectral
 from liebn.linalg.autograd import Function, first_order
@@ -147,9 +147,7 @@ class _CongruenceSpace(Gyrogroup):
         return geoopt.SymmetricPositiveDefinite()
 
     def ray(self, x: Tensor) -> Ray:
-        z, eigenvalues, vectors = spectral.diagonalise(x)
-        spectral.require_positive(eigenvalues)
-        return SpectralRay(z, eigenvalues, vectors.mT, (self.alpha, self.beta), self.root)
+        return SpectralRay(*spectral.diagonalise(x), (self.alpha, self.beta), self.root)
 
     def centre(
         self,
@@ -165,6 +163,12 @@ class _CongruenceSpace(Gyrogroup):
         with torch.set_grad_enabled(torch.is_grad_enabled() and not rule.detach):
             variance = average(ray.squared_norm())
         return Centred(mean.detach() if rule.detach else mean, ray, variance)
+
+    def _geodesic(self, x: Tensor, y: Tensor, t: Tensor) -> Tensor:
+        """L (L⁻¹ y L⁻ᵀ)^t Lᵀ with x = L Lᵀ, whichever root the operation takes."""
+        root = cholesky.factor(x)
+        decomposed = spectral.diagonalise(spectral.congruence(cholesky.inverse(root), y))
+        return power_onto(*decomposed, t, root)
 
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         mean: Tensor = _Centre.apply(x, self, average, rule)[0]
@@ -231,8 +235,7 @@ class _Decomposition(NamedTuple):
 
 def _decompose(x: Tensor, root: Tensor, average: Average) -> _Decomposition:
     inverse = cholesky.inverse(root)
-    eigenvalues, vectors = spectral.eigh(spectral.congruence(inverse, x))
-    spectral.require_positive(eigenvalues)
+    eigenvalues, vectors = spectral.positive_eigh(spectral.congruence(inverse, x))
     logs = eigenvalues.log()
     dispersion = average(torch.linalg.vecdot(logs, logs))[..., None, None]
     return _Decomposition(root, inverse, eigenvalues, vectors.mT, logs, dispersion)
@@ -241,7 +244,7 @@ def _decompose(x: Tensor, root: Tensor, average: Average) -> _Decomposition:
 def _bending(logs: Tensor) -> Tensor:
     """X coth x at x = ½ g, g = |ℓ_i - ℓ_j|, as ½ g + g / (exp(g) - 1)."""
     gap = (logs.unsqueeze(-1) - logs.unsqueeze(-2)).abs_().add_(numerics.TINY)
-    return torch.addcdiv(0.5 * gap, gap, gap.expm1())
+    return gap.expm1().reciprocal_().add_(0.5).mul_(gap)
 
 
 class Hessian:
@@ -253,10 +256,9 @@ class Hessian:
 
     def __call__(self, v: Tensor) -> Tensor:
         """𝓗[V], (*channels, n, n)."""
-        inner = self.bending * ((self.rows @ v) @ self.rows.mT)
-        return spectral.symmetrise(
-            self.average.reduce(self.average.gram(self.rows, inner @ self.rows))
-        )
+        image = ((self.rows @ v) @ self.rows.mT).mul_(self.bending)
+        image = image @ self.rows
+        return spectral.symmetrise(self.average.reduce(self.average.gram(self.rows, image)))
 
     def solve(self, right: Tensor, most_steps: int, tolerance: Tensor | float) -> Tensor:
         """V with 𝓗[V] = right."""
@@ -360,17 +362,21 @@ class _Centre(Function):
         if not ctx.rule.detach:
             moved = torch.zeros_like(frame.root)
             if along_z is not None:
-                scaled = (2 * along_z * eigenvalues.unsqueeze(-2)) @ rows
+                scaled = along_z @ (rows * (2 * eigenvalues).unsqueeze(-1))
                 moved = moved - frame.pull(sum_of_products(rows, scaled, frame.root.shape))
+                del scaled
             if along_mean is not None:
                 moved = moved + frame.root.mT @ spectral.symmetrise(along_mean) @ frame.root
             tolerance = numerics.SLACK * numerics.eps(logs.dtype)
             hessian = Hessian(logs, rows, average)
             shift = hessian.solve(average.reduce(moved), most_steps=200, tolerance=tolerance)
-            inner = (rows @ shift) @ rows.mT
-            through = average.spread(spectral.Log().divided_difference(eigenvalues) * inner)
-            change = through if change is None else change + through
+            del hessian  # as large as the batch
+            through = spectral.Log().divided_difference(eigenvalues)
+            through.mul_((rows @ average.spread(shift, rows)) @ rows.mT)
+            change = through if change is None else through.add_(change)
+            del through
         if change is None:
             return None, None, None, None
         out = rows @ frame.inverse
-        return out.mT @ (change @ out), None, None, None
+        change = change @ out
+        return out.mT @ change, None, None, None

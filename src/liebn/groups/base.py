@@ -162,6 +162,9 @@ class Gyrogroup(nn.Module, ABC):
         variance = average(ray.squared_norm())
         return Centred(mean, ray, variance.detach() if rule.detach else variance)
 
+    def _geodesic(self, x: Tensor, y: Tensor, t: Tensor) -> Tensor:
+        return self.ray(self.untranslate(x, y)).at(t, onto=x)
+
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         return frechet_mean(self, x, average, rule)
 
@@ -215,9 +218,8 @@ class Gyrogroup(nn.Module, ABC):
     def geodesic(self, x: Tensor, y: Tensor, t: Tensor | float) -> Tensor:
         """x ⊕ exp(t log(⊖x ⊕ y)): x at t = 0, y at t = 1, at constant speed."""
         t = torch.as_tensor(t, dtype=x.dtype, device=x.device)
-        model, start = self.model, self.to_model(x)
-        ray = model.ray(model.untranslate(start, self.to_model(y)))
-        return self.from_model(ray.at(t, onto=start))
+        model = self.model
+        return self.from_model(model._geodesic(self.to_model(x), self.to_model(y), t))
 
     @final
     def mean(self, x: Tensor, dim: int = 0, weights: Tensor | None = None) -> Tensor:

@@ -44,7 +44,14 @@ class SpectralRay:
     def at(self, t: Tensor, onto: Tensor | None = None) -> Tensor:
         """A U diag(λ^t) Uᵀ Aᵀ with A = root(onto)."""
         root = None if onto is None else self.root(onto)
-        return _PowerOnto.apply(self.z, self.eigenvalues, self.rows, t, root)
+        return power_onto(self.z, self.eigenvalues, self.rows, t, root)
+
+
+def power_onto(
+    z: Tensor, eigenvalues: Tensor, rows: Tensor, t: Tensor, root: Tensor | None
+) -> Tensor:
+    """A U diag(λ^t) Uᵀ Aᵀ, with what a `SpectralRay` holds and A = `root`."""
+    return _PowerOnto.apply(z, eigenvalues, rows, t, root)
 
 
 class _SquaredNorm(Function):
@@ -92,17 +99,19 @@ class _PowerOnto(Function):
     @first_order
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, Tensor | None, Tensor | None]:
         eigenvalues, rows, moved, t = ctx.saved_tensors
+        # The differences first: they need most memory, the products then take it over.
+        power = spectral.Power(t)
+        along_z, values = power.divided_difference(eigenvalues), power.value(eigenvalues)
         pulled = moved @ spectral.symmetrise(grad)
         inner = pulled @ moved.mT
-        power = spectral.Power(t)
-        along_z = power.divided_difference(eigenvalues) * inner
-        values = power.value(eigenvalues)
         along_t = along_root = None
         if ctx.needs_input_grad[3]:
             diagonal = inner.diagonal(dim1=-2, dim2=-1)
             along_t = (diagonal * values * eigenvalues.log()).sum(-1).sum_to_size(t.shape)
+        along_z = along_z.mul_(inner)
         if ctx.root_shape is not None and ctx.needs_input_grad[4]:
-            along_root = sum_of_products(2 * pulled * values.unsqueeze(-1), rows, ctx.root_shape)
+            doubled = pulled.mul_((2 * values).unsqueeze(-1))
+            along_root = sum_of_products(doubled, rows, ctx.root_shape)
         return along_z, None, None, along_t, along_root
 
 

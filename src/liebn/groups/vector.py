@@ -18,8 +18,37 @@ class VectorRay(LogRay):
 
     def at(self, t: Tensor, onto: Tensor | None = None) -> Tensor:
         """Onto + t x."""
-        t = self.space.expand(t)
-        return t * self.log if onto is None else torch.addcmul(onto, t, self.log)
+        line: Tensor = _Line.apply(self.log, self.space.expand(t), onto)
+        return line
+
+
+class _Line(Function):
+    """Onto + t x."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, t: Tensor, onto: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, t)
+        ctx.onto = None if onto is None else onto.shape
+        return t * x if onto is None else torch.addcmul(onto, t, x)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, t = ctx.saved_tensors
+        along_x = along_t = along_onto = None
+        if ctx.needs_input_grad[2]:
+            along_onto = grad.sum_to_size(ctx.onto)
+        if ctx.needs_input_grad[1]:
+            along_t = _sum_of_products(grad, x, t.shape)
+        if ctx.needs_input_grad[0]:
+            along_x = (t * grad).sum_to_size(x.shape)
+        return along_x, along_t, along_onto
+
+
+def _sum_of_products(a: Tensor, b: Tensor, shape: torch.Size) -> Tensor:
+    """Σ a b over the dimensions where `shape` has size one, or none."""
+    if shape.numel() == 1 and a.shape == b.shape:
+        return torch.dot(a.flatten(), b.flatten()).reshape(shape)
+    return (a * b).sum_to_size(shape)
 
 
 class Vector(LieGroup):
@@ -97,6 +126,9 @@ class Vector(LieGroup):
         mean, z, variance = _Centre.apply(x, self, average)
         return Centred(mean, VectorRay(self, z), variance)
 
+    def _geodesic(self, x: Tensor, y: Tensor, t: Tensor) -> Tensor:
+        return torch.lerp(x, y, self.expand(t))
+
     def _mean(self, x: Tensor, average: Average, rule: Rule) -> Tensor:
         return average(x.detach() if rule.detach else x)
 
@@ -124,17 +156,20 @@ class _Centre(Function):
     ) -> tuple[Tensor | None, None, None]:
         space, average = ctx.problem
         (z,) = ctx.saved_tensors
-        common = along_mean
+        moved = along_mean
         if along_z is not None:
-            moved = average.reduce(along_z.sum(0))
-            common = -moved if common is None else common - moved
-        if along_variance is not None:
-            common = torch.zeros((), dtype=z.dtype, device=z.device) if common is None else common
-            common = torch.addcmul(common, space.expand(2 * along_variance), space.dual(z))
-        if common is None:
-            return None, None, None
-        common = average.spread(common, z)
-        return common.expand_as(z) if along_z is None else along_z + common, None, None
+            own = along_z.sum(0)
+            moved = -own if moved is None else moved - own
+        parts = [] if along_z is None else [along_z]
+        if moved is not None:
+            parts.append(average.spread(average.reduce(moved), z))
+        if along_variance is None:
+            return (sum(parts[1:], parts[0]).expand_as(z) if parts else None), None, None
+        slope = average.spread(space.expand(2 * average.reduce(along_variance)), z)
+        grad = slope * space.dual(z)
+        for part in parts:
+            grad = grad.add_(part)
+        return grad, None, None
 
 
 class Euclidean(Vector):

@@ -54,7 +54,8 @@ def eps(dtype: torch.dtype) -> float:
 
 def finite(x: Tensor) -> bool:
     """Whether every entry is finite: one sum tells, unless the sum itself overflows."""
-    return math.isfinite(float(x.detach().sum())) or bool(torch.isfinite(x).all())
+    x = x.detach() if x.requires_grad else x
+    return math.isfinite(float(x.sum())) or bool(torch.isfinite(x).all())
 
 
 def raise_first(bad: Tensor, reason: str) -> NoReturn:

@@ -108,8 +108,9 @@ class Exp(ScalarFunction):
 
     def divided_difference(self, a: Tensor) -> Tensor:
         gap = gap_of_pair(a).add_(numerics.TINY).neg_()
-        largest = higher_of_pair(a.exp())  # exp keeps the order
-        return gap.expm1().div_(gap).mul_(largest)
+        quotient = gap.expm1().div_(gap)
+        del gap  # as large as the matrices
+        return quotient.mul_(higher_of_pair(a.exp()))  # exp keeps the order
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         return a.exp() / math.factorial(order)

@@ -65,11 +65,16 @@ def eigh(x: Inexact[Tensor, "*batch n n"]) -> tuple[Eigenvalues, Inexact[Tensor,
     Raises:
         InvalidPointError: naming the first matrix that is not finite or does not converge.
     """
+    eigenvalues, vectors = _eigh(x)
+    if not numerics.finite(eigenvalues):
+        return _eigh_one_by_one(x)
+    return eigenvalues, vectors
+
+
+def _eigh(x: Tensor) -> tuple[Tensor, Tensor]:
     try:
         eigenvalues, vectors = torch.linalg.eigh(x)
     except LINALG_ERROR:
-        return _eigh_one_by_one(x)
-    if not numerics.finite(eigenvalues):
         return _eigh_one_by_one(x)
     return eigenvalues, vectors
 
@@ -91,11 +96,18 @@ def _eigh_one_by_one(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack(eigenvalues).reshape(x.shape[:-1]), torch.stack(vectors).reshape(x.shape)
 
 
-def require_positive(eigenvalues: Eigenvalues) -> None:
-    """Raise an `InvalidPointError` naming the first matrix with an eigenvalue ≤ 0."""
-    if eigenvalues.numel() and not float(eigenvalues.amin()) > 0:
+def positive_eigh(x: Matrices) -> tuple[Eigenvalues, Matrices]:
+    """`eigh` of matrices which must be positive definite.
+
+    Raises:
+        InvalidPointError: as `eigh`, or naming the first matrix with an eigenvalue ≤ 0.
+    """
+    eigenvalues, vectors = _eigh(x)
+    if eigenvalues.numel() and not bool(eigenvalues.amin() > 0):  # or one is undefined
+        eigenvalues, vectors = eigh(x)
         smallest = eigenvalues[..., 0]
         numerics.require_positive(smallest, ~(smallest > 0))
+    return eigenvalues, vectors
 
 
 def conjugate(basis: Tensor, middle: Tensor) -> Tensor:
@@ -118,15 +130,14 @@ def _derivative(
     v: Tensor, eigenvalues: Tensor, vectors: Tensor, function: ScalarFunction
 ) -> Tensor:
     """U (K ∘ (Uᵀ V U)) Uᵀ."""
-    inner = function.divided_difference(eigenvalues).mul_(vectors.mT @ symmetrise(v) @ vectors)
-    return conjugate(vectors, inner)
+    inner = function.divided_difference(eigenvalues)
+    inner.mul_(vectors.mT @ symmetrise(v) @ vectors)
+    inner = vectors @ inner
+    return inner @ vectors.mT
 
 
 def _eigh_for(function: ScalarFunction, x: Tensor) -> tuple[Tensor, Tensor]:
-    eigenvalues, vectors = eigh(x)
-    if function.positive:
-        require_positive(eigenvalues)
-    return eigenvalues, vectors
+    return positive_eigh(x) if function.positive else eigh(x)
 
 
 class _Apply(Function):
@@ -182,8 +193,7 @@ class _Power(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, exponent: Tensor) -> Tensor:
-        eigenvalues, vectors = eigh(x)
-        require_positive(eigenvalues)
+        eigenvalues, vectors = positive_eigh(x)
         ctx.save_for_backward(x, exponent, eigenvalues, vectors)
         return rebuild(vectors, Power(exponent).value(eigenvalues))
 
@@ -206,20 +216,21 @@ class _Power(Function):
 
 
 class _Diagonalise(Function):
-    """Z = Uᵀ X U, which is diag(λ), with U held constant."""
+    """Z = Uᵀ X U, which is diag(λ), with Uᵀ held constant."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        eigenvalues, vectors = eigh(x)
-        ctx.save_for_backward(vectors)
-        ctx.mark_non_differentiable(eigenvalues, vectors)
-        return eigenvalues.diag_embed(), eigenvalues, vectors
+        eigenvalues, vectors = positive_eigh(x)
+        rows = vectors.mT
+        ctx.save_for_backward(rows)
+        ctx.mark_non_differentiable(eigenvalues, rows)
+        return eigenvalues.diag_embed(), eigenvalues, rows
 
     @staticmethod
     @first_order
     def backward(ctx: Any, grad: Tensor, *_: Tensor) -> Tensor:
-        (vectors,) = ctx.saved_tensors
-        return conjugate(vectors, grad)
+        (rows,) = ctx.saved_tensors
+        return conjugate(rows.mT, grad)
 
 
 def apply(x: Matrices, function: ScalarFunction) -> Matrices:
@@ -263,8 +274,8 @@ def sqrt(x: Matrices) -> Matrices:
 
 
 def diagonalise(x: Matrices) -> tuple[Matrices, Eigenvalues, Matrices]:
-    """The shared decomposition behind a spectral ray: Z, λ and U with X = U Z Uᵀ and Z = diag(λ).
+    """The decomposition behind a spectral ray: Z, λ > 0 and Uᵀ with X = U Z Uᵀ and Z = diag(λ).
 
-    λ and U carry no gradient; a gradient given to Z, as a full symmetric matrix, returns to X.
+    λ and Uᵀ carry no gradient; a gradient given to Z, as a full symmetric matrix, returns to X.
     """
     return _Diagonalise.apply(x)
