@@ -108,7 +108,8 @@ class _PowerOnto(Function):
         if ctx.needs_input_grad[3]:
             diagonal = inner.diagonal(dim1=-2, dim2=-1)
             along_t = (diagonal * values * eigenvalues.log()).sum(-1).sum_to_size(t.shape)
-        along_z = along_z.mul_(inner)
+        same = inner.shape == along_z.shape  # not where the roots have more batch dimensions
+        along_z = along_z.mul_(inner) if same else along_z * inner
         if ctx.root_shape is not None and ctx.needs_input_grad[4]:
             doubled = pulled.mul_((2 * values).unsqueeze(-1))
             along_root = sum_of_products(doubled, rows, ctx.root_shape)
