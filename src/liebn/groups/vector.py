@@ -266,6 +266,9 @@ class Subspace(Vector):
     def squared_norm(self, v: Tensor) -> Tensor:
         return squared_entries(v, 2)
 
+    def dual(self, v: Tensor) -> Tensor:
+        return v
+
     def extra_repr(self) -> str:
         return str(self.point_shape[0])
 
