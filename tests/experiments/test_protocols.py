@@ -86,7 +86,7 @@ def test_published_figures(name):
     assert [row for row in rows if row in expected] == list(expected)
 
 
-@pytest.mark.parametrize("name", set(packaged()) - set(PUBLISHED))
+@pytest.mark.parametrize("name", sorted(set(packaged()) - set(PUBLISHED)))
 def test_no_figures_beside_data_that_are_not_the_papers(name):
     assert not read_protocol(name).published
 

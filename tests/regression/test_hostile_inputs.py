@@ -32,7 +32,9 @@ def test_an_exponential_without_an_angle_was_nan(dtype, size, n):
 
 
 @pytest.mark.parametrize("value", [torch.inf, torch.nan])
-@pytest.mark.parametrize("function", [rotation.log3, rotation.project, LogMap()], ids=str)
+@pytest.mark.parametrize(
+    "function", [rotation.log3, rotation.project, LogMap()], ids=["log3", "project", "LogMap"]
+)
 def test_an_infinite_rotation_gave_the_identity(function, value):
     r = torch.eye(3).repeat(4, 1, 1)
     r[2, 2, 2] = value
