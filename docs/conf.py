@@ -3,6 +3,10 @@
 import os
 import re
 from pathlib import Path
+from weakref import WeakSet
+
+from matplotlib.figure import Figure
+from sphinx_gallery.scrapers import figure_rst
 
 import liebn
 from liebn.groups import catalog
@@ -28,7 +32,10 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "tutorials", "results/records"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures need not all be pages here
-suppress_warnings = ["config.cache"]  # tutorials are ordered by a function, which is not cached
+suppress_warnings = [
+    "config.cache",  # sphinx_gallery_conf holds functions, which are not cached
+    "toc.empty_glob",  # no reports yet in results/
+]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -49,6 +56,22 @@ html_show_sphinx = False
 
 copybutton_exclude = ".linenos, .gp, .go"
 
+_shown = WeakSet()
+
+
+def _figures(_block, block_vars, gallery_conf):
+    """Show what figures a block leaves in variables; titles become the alternative text."""
+    pictures = []
+    for figure in block_vars["example_globals"].values():
+        if isinstance(figure, Figure) and figure not in _shown:
+            _shown.add(figure)
+            path = next(block_vars["image_path_iterator"])
+            figure.savefig(path, dpi=100)
+            titles = [axes.get_title() for axes in figure.axes]
+            pictures.append(figure_rst([path], gallery_conf["src_dir"], "; ".join(titles)))
+    return "".join(pictures)
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "tutorials",
     "gallery_dirs": "_generated/tutorials",
@@ -60,7 +83,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 0,
     "write_computation_times": False,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": (_figures,),
     "reset_modules": ("matplotlib",),
     "remove_config_comments": True,
     "notebook_images": False,
