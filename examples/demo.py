@@ -42,8 +42,10 @@ def main():
         after = LieBatchNorm(space, dtype=before.dtype)(before)
         (m, v), (n, w) = moments(space, before), moments(space, after)
         print(f"{name:16}  {m:9.4f}  {n:10.1e}  {v:8.4f}  {w:9.6f}")
+    print("\nOn compact spaces control ends where a scaled sample passes the injectivity radius.")
 
     spd, so = groups.spd(2), groups.SO(3)
+    generator = torch.Generator().manual_seed(0)  # the same picture, whatever spaces there are
     rows = []
     for title, draw, space in [
         ("2×2 covariances", draw_spd, spd),
