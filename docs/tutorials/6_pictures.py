@@ -24,17 +24,20 @@ torch.set_num_threads(1)
 generator = torch.Generator().manual_seed(0)
 
 
-def scattered(space, centre, width, samples=40):
-    """Points about a centre, given by its logarithm."""
-    noise = torch.randn(samples, *centre.shape, generator=generator, dtype=torch.float64)
-    # a tangent vector is symmetric for covariances, skew for rotations, as the centre is
-    tangents = width * (noise + noise.mT if torch.equal(centre, centre.mT) else noise - noise.mT)
-    return space.compose(space.exp(centre), space.exp(tangents))
+def scattered(space, centre, width):
+    """Forty points about a centre, which is given by its logarithm."""
+    noise = torch.randn(40, *centre.shape, generator=generator, dtype=torch.float64)
+    # tangent vectors are symmetric for covariances and skew for rotations
+    sign = 1 if torch.equal(centre, centre.mT) else -1
+    return space.compose(space.exp(centre), space.exp(width * (noise + sign * noise.mT)))
 
 
 spd, so3 = groups.spd(2, "aim"), groups.SO(3)
 far = torch.tensor([[0.9, 0.5], [0.5, -0.2]], dtype=torch.float64)
-turn = torch.tensor([[0.0, -1.2, 0.5], [1.2, 0.0, -0.4], [-0.5, 0.4, 0.0]], dtype=torch.float64)
+turn = torch.zeros(3, 3, dtype=torch.float64)
+turn[1, 0], turn[0, 2], turn[2, 1] = 1.2, 0.5, 0.4
+turn = turn - turn.mT
+
 covariances = steps(spd, scattered(spd, far, 0.25), 0.5, spd.exp(-0.8 * far))
 rotations = steps(so3, scattered(so3, turn, 0.22), 0.5, so3.exp(-0.7 * turn))
 figure = panels(
@@ -57,12 +60,13 @@ import matplotlib.pyplot as plt
 
 from liebn.plots import draw_geodesics
 
-start = torch.tensor([[6.0, 1.0], [1.0, 0.4]], dtype=torch.float64)
-end = torch.tensor([[1.4, 1.3], [1.3, 1.7]], dtype=torch.float64)
+start = torch.tensor([[1.5, 0.8], [0.8, 0.5]], dtype=torch.float64)
+end = torch.tensor([[1.3, -0.85], [-0.85, 0.7]], dtype=torch.float64)
 limits = {"aim": "AIM, to LEM", "lcm": "LCM, to its limit"}
 
+thetas = (1.5, 1, 0.5, 0.2, 0)
 figure, axes = plt.subplots(1, 2, figsize=(11, 5.5), layout="constrained")
 for axis, (metric, title) in zip(axes, limits.items(), strict=True):
-    spaces = {f"θ = {theta}": groups.spd(2, metric, theta=theta) for theta in (1.5, 1, 0.5, 0.2, 0)}
+    spaces = {f"θ = {theta}": groups.spd(2, metric, theta) for theta in thetas}
     draw_geodesics(axis, spaces, start, end)
     axis.set_title(title)
