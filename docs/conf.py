@@ -82,6 +82,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 0,
+    "default_thumb_file": str(HERE / "images" / "demo.png"),
     "write_computation_times": False,
     "image_scrapers": (_figures,),
     "reset_modules": ("matplotlib",),
@@ -121,5 +122,11 @@ def _plain_text(*arguments):
         )
 
 
+def _skip(_app, _what, name, _member, skip, _options):
+    """What torch asks of every module is no news on these pages."""
+    return True if name == "extra_repr" else skip
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", _plain_text, priority=400)  # before napoleon
+    app.connect("autodoc-skip-member", _skip)

@@ -88,6 +88,19 @@ print("mean:    ", [f"{angle:.1e}" for angle in Torus(2).mean(calm).tolist()])
 print("variance:", f"{Torus(2).centre(calm).variance.item():.6f}")
 
 # %%
+# The torus is a square whose opposite sides are one. Before, the second angle lies on both sides of
+# that seam; no arithmetic mean would be right.
+
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained")
+for axis, points, title in zip(axes, (wind, calm.detach()), ("before", "after"), strict=True):
+    axis.scatter(*points.T, s=10)
+    axis.plot(0, 0, "*", color="black", markersize=12)
+    axis.set(title=title, xlim=(-math.pi, math.pi), ylim=(-math.pi, math.pi), aspect="equal")
+    axis.set(xlabel="first angle", ylabel="second angle")
+
+# %%
 # Test it
 # -------
 # In a checkout of the project, one line in ``src/liebn/groups/catalog.py`` puts a space under
@@ -104,5 +117,5 @@ print("gradients:", torch.autograd.gradcheck(layer, wind[:5].clone().requires_gr
 
 # %%
 # Often a space is a known one seen through an invertible map. Then write the map, and
-# ``groups.Pullback`` makes the space: that is how all the metrics on SPD matrices but one are
-# made.
+# ``groups.Pullback`` makes the space: that is how all the metrics on SPD matrices but the
+# affine-invariant are made.
