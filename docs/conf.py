@@ -47,6 +47,8 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 
+highlight_language = "none"  # Python says so, and commands are not Python
+
 html_theme = "furo"
 html_title = f"liebn {release}"
 html_static_path = ["_static"]

@@ -44,14 +44,18 @@ print(f"farthest that a sample ends up elsewhere: {space.distance(whole, apart).
 # 1. ``convert_sync_lie_batchnorm(network)`` makes every normalization layer in the network sum
 #    over all processes, in the search for the mean and in its gradient too. Parts may be of
 #    different sizes, and even empty; running averages are the same everywhere.
-# 2. Each process takes its part of a batch that all of them draw alike, from one seed::
+# 2. Each process takes its part of a batch that all of them draw alike, from one seed:
+#
+#    .. code-block:: python
 #
 #        order = torch.randperm(samples, generator=torch.Generator().manual_seed(epoch))
 #        for batch in order.split(size):
 #            share = batch[dist.get_rank() :: dist.get_world_size()]
 #
 # 3. The loss is divided by the size of the *whole* batch, and gradients are summed. (The average
-#    over processes, which ``DistributedDataParallel`` takes, is right for equal parts only.) ::
+#    over processes, which ``DistributedDataParallel`` takes, is right for equal parts only.)
+#
+#    .. code-block:: python
 #
 #        loss = cross_entropy(network(points[share]), labels[share], reduction="sum") / len(batch)
 #        loss.backward()
