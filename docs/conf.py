@@ -29,13 +29,10 @@ extensions = [
     "sphinx-mathjax-offline",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "tutorials", "results/records"]
+exclude_patterns = ["_build", "_generated/*.md", "tutorials", "results/records"]
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types in signatures need not all be pages here
-suppress_warnings = [
-    "config.cache",  # sphinx_gallery_conf holds functions, which are not cached
-    "toc.empty_glob",  # no reports yet in results/
-]
+suppress_warnings = ["config.cache"]  # sphinx_gallery_conf holds functions, which are not cached
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -108,9 +105,17 @@ def _spaces_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _list_of_results() -> str:
+    """A list of the pages beside results/README.md, which may have none."""
+    if len(list(HERE.glob("results/*.md"))) == 1:
+        return "There is none yet.\n"
+    return "```{toctree}\n:glob:\n:maxdepth: 1\n\n*\n```\n"
+
+
 generated = HERE / "_generated"
 generated.mkdir(exist_ok=True)
 (generated / "spaces.md").write_text(_spaces_table(), encoding="utf-8")
+(generated / "results.md").write_text(_list_of_results(), encoding="utf-8")
 
 
 def _plain_text(*arguments):
