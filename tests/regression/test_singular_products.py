@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from liebn import LieBatchNorm, groups
-from liebn.linalg import spectral
+from liebn.linalg import positive, spectral
 from liebn.linalg.numerics import InvalidPointError
 from liebn.nn import LogEig
 from tests.cases import DTYPES
@@ -77,3 +77,13 @@ def test_a_scale_that_makes_the_output_singular(theta, dtype):
     gradients = torch.autograd.grad(y.sum(), list(layer.parameters()))
     assert bool(torch.isfinite(y).all())
     assert all(bool(torch.isfinite(g).all()) for g in gradients)
+
+
+@BOTH
+@pytest.mark.parametrize("n", [3, 10, 40])
+def test_a_projection_stays_positive_once_it_is_put_together(n, dtype):
+    x = torch.randn(200, n, n, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    y = positive.project(x)
+    assert float(positive.violation(y).max()) < 16 * torch.finfo(dtype).eps
+    # What is positive definite by more than rounding is left as it is.
+    torch.testing.assert_close(positive.project(y + y.mT), y + y.mT)

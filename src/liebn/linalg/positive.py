@@ -12,12 +12,16 @@ Matrices = Float[Tensor, "*batch n n"]
 
 
 def project(x: Matrices) -> Matrices:
-    """The symmetric part, with eigenvalues raised to at least eps times the size of the matrix."""
+    """The symmetric part, with eigenvalues raised to what rounding cannot make negative again.
+
+    That is (n + 16) eps times the size of the matrix.
+    """
     x = spectral.symmetrise(x)
     largest = _size(x.detach())
     # The Frobenius norm, whose squares neither overflow nor vanish.
     size = largest * torch.linalg.matrix_norm(x.detach() / largest[..., None, None])
-    return spectral.apply(x, spectral.Floor(numerics.eps(x.dtype) * size.clamp_min(largest)))
+    unit = (x.shape[-1] + numerics.SLACK) * numerics.eps(x.dtype)
+    return spectral.apply(x, spectral.Floor(unit * size.clamp_min(largest)))
 
 
 def asymmetry(x: Matrices) -> Float[Tensor, "*batch"]:
