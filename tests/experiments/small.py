@@ -2,9 +2,11 @@
 
 import copy
 import json
+import signal
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +100,8 @@ def without_times(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
-    """The command in a process of its own."""
+    """The command in a process of its own, which an interrupt reaches even in the background."""
     line = [sys.executable, "-m", "liebn.cli", *map(str, arguments)]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.Popen(line, **streams | options)
+    heed = {"preexec_fn": partial(signal.signal, signal.SIGINT, signal.SIG_DFL)}
+    return subprocess.Popen(line, **streams | heed | options)
