@@ -33,9 +33,13 @@ class SpaceRotations(Rotations):
 
     def rough_violation(self, x: Tensor) -> Tensor:
         """How far the third row is from the cross product of the others, and ‖X‖² from 3."""
-        first, second, third = x.unbind(-2)
-        off = (torch.linalg.cross(first, second) - third).abs().amax(-1)
-        return torch.maximum(off, (x.square().sum((-2, -1)) / 3 - 1).abs())
+        rough = x.new_empty(x.shape[:-2])
+        for part in quaternion.chunks(x.shape[:-2], x.device):
+            first, second, third = x[part].unbind(-2)
+            off = torch.linalg.cross(first, second).sub_(third).abs_().amax(-1)
+            size = x[part].square().sum((-2, -1)).div_(3).sub_(1).abs_()
+            rough[part] = torch.maximum(off, size)
+        return rough
 
     def ray(self, x: Tensor) -> Ray:
         return VectorRay(_Tangent.apply(x), _vectors(_quaternions(x), None))
