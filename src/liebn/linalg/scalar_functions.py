@@ -208,23 +208,30 @@ class UpToRounding(ScalarFunction):
 
     function: ScalarFunction
 
-    def _floor(self, a: Tensor) -> Floor:
-        return Floor(numerics.eps(a.dtype) * a[..., -1])
+    def _floor(self, a: Tensor) -> Floor | None:
+        """The floor c, where an argument lies under it."""
+        unit = numerics.eps(a.dtype) * a[..., -1]
+        if bool((a[..., 0] >= unit).all() & (unit > 0).all()):
+            return None
+        smallest = a[..., 0]
+        bad = (smallest < -(a.shape[-1] + numerics.SLACK) * unit) | (unit <= 0)
+        numerics.require_positive(smallest, bad)
+        return Floor(unit)
 
     def value(self, a: Tensor) -> Tensor:
-        if a.shape[-1]:
-            smallest, unit = a[..., 0], numerics.eps(a.dtype) * a[..., -1]
-            bad = (smallest < -(a.shape[-1] + numerics.SLACK) * unit) | (unit <= 0)
-            numerics.require_positive(smallest, bad)
-        return self.function.value(self._floor(a).value(a))
+        floor = self._floor(a)
+        return self.function.value(a if floor is None else floor.value(a))
 
     def divided_difference(self, a: Tensor) -> Tensor:
         floor = self._floor(a)
+        if floor is None:
+            return self.function.divided_difference(a)
         inner = self.function.divided_difference(floor.value(a))
         return inner.mul_(floor.divided_difference(a))
 
     def second_divided_difference(self, a: Tensor) -> Tensor:
-        return self.function.second_divided_difference(self._floor(a).value(a))
+        floor = self._floor(a)
+        return self.function.second_divided_difference(a if floor is None else floor.value(a))
 
     def taylor(self, a: Tensor, order: int) -> Tensor:
         return self.function.taylor(a, order)
