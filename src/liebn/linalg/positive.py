@@ -12,16 +12,15 @@ Matrices = Float[Tensor, "*batch n n"]
 
 
 def project(x: Matrices) -> Matrices:
-    """The symmetric part, with eigenvalues raised to what rounding cannot make negative again.
+    """The symmetric part, with eigenvalues raised to at least 8 eps times the size of the matrix.
 
-    That is (n + 16) eps times the size of the matrix.
+    Less may be lost again where U max(Λ, c) Uᵀ is put together.
     """
     x = spectral.symmetrise(x)
     largest = _size(x.detach())
     # The Frobenius norm, whose squares neither overflow nor vanish.
     size = largest * torch.linalg.matrix_norm(x.detach() / largest[..., None, None])
-    unit = (x.shape[-1] + numerics.SLACK) * numerics.eps(x.dtype)
-    return spectral.apply(x, spectral.Floor(unit * size.clamp_min(largest)))
+    return spectral.apply(x, spectral.Floor(8 * numerics.eps(x.dtype) * size.clamp_min(largest)))
 
 
 def asymmetry(x: Matrices) -> Float[Tensor, "*batch"]:
