@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from sklearn.model_selection import cross_val_score
 
 from liebn.estimators import LieNetClassifier
@@ -39,6 +40,14 @@ def test_the_defaults_are_the_published_ones():
     parameters = LieNetClassifier().get_params()
     expected = {"blocks": 3, "pooling": 4, "optimizer": "sgd", "lr": 1e-2, "weight_decay": 1e-5}
     assert parameters | expected == parameters
+
+
+def test_the_bias_stays_on_its_manifold(data):
+    classifier = LieNetClassifier(**QUICK).fit(*data)
+    norm = classifier.network_.layers[-1]
+    assert classifier.network_.arguments["norm"] == RotationNorm(bias="manifold")
+    assert not torch.equal(norm.bias_point, norm.group.identity().expand_as(norm.bias_point))
+    assert float(norm.group.violation(norm.bias_point.detach()).max()) < 1e-5
 
 
 def test_the_norm_may_be_a_callable(data):

@@ -94,7 +94,8 @@ class LieNetClassifier(NetworkClassifier):
         return LieNet, {
             "locations": points.shape[1],
             "frames": points.shape[2],
-            "norm": RotationNorm() if isinstance(self.norm, str) else self.norm,
+            # The optimisers are geoopt's.
+            "norm": RotationNorm(bias="manifold") if isinstance(self.norm, str) else self.norm,
             "blocks": self.blocks,
             "pooling": self.pooling,
             "dtype": torch.float32,
